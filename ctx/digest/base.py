@@ -1,0 +1,246 @@
+"""What a profile is and what it is given.
+
+A profile recognises one output family, extracts typed facts from it and, unless it says otherwise, renders through
+the shared evidence renderer. Extractors see streams, a manifest, focus terms and the minting of spans, never a store,
+so they can be tested without one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import ClassVar, Protocol
+
+from ctx.canonical import Masker, VolatileClass
+from ctx.errors import EvidenceError
+from ctx.evidence import (
+    Coverage,
+    CoverageReceipt,
+    EvidenceGraph,
+    Excerpt,
+    ExcerptRole,
+    Operation,
+    QuotedLine,
+    SourceRef,
+)
+from ctx.safety.control import visible
+from ctx.safety.redact import Redactor
+from ctx.text import StreamView
+
+QUOTE_COLUMNS = 400
+"""A longer line is cut in its middle and marked in bytes (S5.12.3)."""
+SUMMARY_COLUMNS = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CaptureFacts:
+    """What is known of a capture besides its bytes; what is not told stays unknown (S1.13)."""
+
+    argv: tuple[str, ...] = ()
+    cwd: str = "."
+    exit_code: int | None = None
+    signal: int | None = None
+    ended_by: str = "unknown"
+    """`exit`, `signal`, `timeout`, `reader_closed` or `unknown`."""
+    complete: bool = True
+    """False where the capture itself lost something."""
+    incomplete_reason: str = ""
+    """`output_limit`, `spool_write_error`, `reader_closed`, `timeout`, `killed`, `declared`."""
+    host_paths: tuple[str, ...] = ()
+    """Absolute prefixes (workspace, home, interpreter) known to a live capture; masked wherever they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A named region of one stream (S2.11): lines 1-based inclusive, columns 1-based, `end_col` half-open."""
+
+    token: str
+    stream: str
+    kind: str
+    first_line: int
+    last_line: int
+    first_col: int | None = None
+    end_col: int | None = None
+
+
+def span_token(
+    handle: str, stream: str, kind: str, first_line: int, last_line: int, first_col: int | None, end_col: int | None
+) -> str:
+    """The 10 hex digits that name a region: the same in every capture of a handle."""
+    key = f"{handle}\x00{stream}\x00{kind}\x00{first_line}:{last_line}:{first_col}:{end_col}"
+    return sha256(key.encode()).hexdigest()[:10]
+
+
+class BlobReader(Protocol):
+    """The part of a store that a profile may use."""
+
+    def read_blob(self, digest: str) -> bytes: ...
+
+
+@dataclass(slots=True)
+class DigestContext:
+    """Everything a profile may look at, and the helpers it builds with."""
+
+    streams: Mapping[str, StreamView]
+    """`stdout`, `stderr` and derived artifacts."""
+    manifest: CaptureFacts = field(default_factory=CaptureFacts)
+    focus: tuple[str, ...] = ()
+    handle: str = "0" * 64
+    store: BlobReader | None = None
+    masker: Masker = field(default_factory=Masker)
+    redactor: Redactor = field(default_factory=Redactor)
+    meta_profile_version: str | None = None
+    spans: dict[str, Span] = field(default_factory=dict)
+
+    @property
+    def stdout(self) -> StreamView:
+        return self.streams["stdout"]
+
+    @property
+    def stderr(self) -> StreamView:
+        return self.streams["stderr"]
+
+    @property
+    def total_lines(self) -> int:
+        """Raw lines of all streams."""
+        return sum(view.raw_line_count for view in self.streams.values())
+
+    def operation(self) -> Operation:
+        """What was run, with the redacted argv."""
+        facts = self.manifest
+        return Operation(
+            handle=self.handle,
+            argv=tuple(visible(self.redactor.redact(word)) for word in facts.argv),
+            cwd=facts.cwd,
+            exit_code=facts.exit_code,
+            signal=facts.signal,
+            ended_by=facts.ended_by,
+            streams={name: view.raw_line_count for name, view in self.streams.items()},
+        )
+
+    def shown(self, text: str) -> str:
+        """Captured text as a digest may show it: masked, redacted, control characters visible."""
+        return visible(self.redactor.redact(self.masker.mask(text)))
+
+    def summary(self, text: str) -> str:
+        """One line for `EvidenceItem.summary`: as `shown`, at most 200 columns, cut in the middle and marked."""
+        line = " ".join(self.shown(text).split())
+        if len(line) <= SUMMARY_COLUMNS:
+            return line
+        half = (SUMMARY_COLUMNS - 3) // 2
+        return f"{line[:half]}…{line[-half:]}"
+
+    def quote(
+        self,
+        stream: str,
+        first: int,
+        last: int,
+        role: ExcerptRole,
+        *,
+        item_id: str = "",
+        rank: int = 1,
+        limit: int = 200,
+    ) -> Excerpt:
+        """Screen lines `first`..`last` (inclusive) of `stream` as an excerpt a rendering may show.
+
+        A region of more than `limit` lines keeps its first and last `limit // 2`; the numbers show the gap.
+        """
+        view = self.streams[stream]
+        last = min(last, view.line_count)
+        if first > last:
+            raise EvidenceError(f"quote {stream} {first}:{last}: it has {view.line_count} lines")
+        if last - first + 1 <= limit:
+            wanted = list(view.lines(first, last))
+        else:
+            half = max(limit // 2, 1)
+            wanted = [*view.lines(first, first + half - 1), *view.lines(last - half + 1, last)]
+        masked = self.masker.mask("\n".join(text for _, text in wanted)).split("\n")
+        redacted = self.redactor.redact("\n".join(masked)).split("\n")
+        if len(redacted) != len(wanted):  # a redacted block of several lines keeps its first line's place
+            redacted = redacted[: len(wanted)] + [""] * (len(wanted) - len(redacted))
+        lines = tuple(_quoted(view.raw_line(n), text) for (n, _), text in zip(wanted, redacted, strict=True))
+        return Excerpt(role=role, source=view.source(first, last), lines=lines, item_id=item_id, rank=rank)
+
+    def mint_span(
+        self,
+        stream: str,
+        first_line: int,
+        last_line: int,
+        kind: str,
+        first_col: int | None = None,
+        end_col: int | None = None,
+    ) -> str:
+        """Name a region (raw lines, inclusive; columns half-open) and remember it for the capture's region table."""
+        token = span_token(self.handle, stream, kind, first_line, last_line, first_col, end_col)
+        self.spans[token] = Span(token, stream, kind, first_line, last_line, first_col, end_col)
+        return token
+
+    def coverage_lines(self, coverage: Coverage, receipt: CoverageReceipt | None = None) -> list[str]:
+        """The `coverage:` line, and `precision:` where it is not full, as every digest prints them."""
+        from ctx.digest.evidence_render import coverage_lines
+
+        return coverage_lines(coverage, receipt)
+
+    def next_lines(self, addresses: Sequence[str], commands: Sequence[str] = ()) -> list[str]:
+        """At most three `next:` lines, addresses first; each is a whole command."""
+        lines = [f"next: ctx get {address}" for address in addresses]
+        lines += [f"next: {command}" for command in commands]
+        return lines[:3]
+
+
+def _quoted(number: int, text: str) -> QuotedLine:
+    if len(text) <= QUOTE_COLUMNS:
+        return QuotedLine(number=number, text=visible(text))
+    half = QUOTE_COLUMNS // 2
+    first, end = half, len(text) - half
+    while first > 0 and _joins(text[first]):
+        first -= 1
+    while end < len(text) and _joins(text[end]):
+        end += 1
+    middle = text[first:end]
+    return QuotedLine(
+        number=number,
+        text=visible(text[:first]),
+        tail=visible(text[end:]),
+        cut=(first + 1, end + 1),
+        cut_bytes=len(middle.encode("utf-8", "replace")),
+    )
+
+
+def _joins(character: str) -> bool:
+    """Whether a cut before `character` would split what belongs together on a screen."""
+    import unicodedata
+
+    return unicodedata.combining(character) != 0 or character in "\u200d\ufe0e\ufe0f"
+
+
+class Profile:
+    """One output family: recognises it, extracts facts, renders.
+
+    A profile that overrides only `detect` and `render` works and counts as `precision: fallback` (S5.0.1).
+    """
+
+    version: ClassVar[str]
+    """`<family>/vN`."""
+    content_classes: ClassVar[frozenset[VolatileClass]] = frozenset()
+    """Volatile classes that are content for this family (S1.16)."""
+
+    @property
+    def family(self) -> str:
+        return self.version.partition("/")[0]
+
+    def detect(self, ctx: DigestContext) -> str | None:
+        """The reason why this capture is of the family, or None to decline; judged by the shape of the text."""
+        raise NotImplementedError
+
+    def extract(self, ctx: DigestContext) -> EvidenceGraph | None:
+        """Typed facts with coverage; None where a profile only renders."""
+        return None
+
+    def render(self, ctx: DigestContext) -> str | None:
+        """The digest body; None (the default) leaves resolving and rendering to the shared pipeline."""
+        return None
+
+
+def source_span(source: SourceRef) -> str:
+    """`--lines A:B` of a region: the selector every digest prints."""
+    return f"--lines {source.first_line}:{source.last_line}"
