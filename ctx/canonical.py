@@ -121,7 +121,11 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
     (VolatileClass.PID, r"(\b(?:pid|PID|Pid)(?:[ =:#]| = |: ))[0-9]+\b", r"\1<pid>"),
     (VolatileClass.PID, r"(\b[Pp]rocess (?:id )?#?)[0-9]{2,}\b", r"\1<pid>"),
     (VolatileClass.PID, r"((?:^|[ \t])[A-Za-z][A-Za-z0-9_./-]*\[)[0-9]{3,7}(\]: )", r"\1<pid>\2"),
-    (VolatileClass.PID, r"(: line [0-9]+: +)[0-9]+( +(?:Killed|Aborted|Segmentation fault|Terminated)\b)", r"\1<pid>\2"),
+    (
+        VolatileClass.PID,
+        r"(: line [0-9]+: +)[0-9]+( +(?:Killed|Aborted|Segmentation fault|Terminated)\b)",
+        r"\1<pid>\2",
+    ),
     (VolatileClass.HOST_PATH, r"(^rootdir: ).+?((?:, (?:configfile|inifile|testpaths): .*)?$)", r"\1<host_path>\2"),
     (VolatileClass.HOST_PATH, r"(\bpluggy-[0-9.a-z]+ -- ).+$", r"\1<host_path>"),
     (
@@ -165,7 +169,6 @@ def _rule(row: tuple[VolatileClass, str, str]) -> VolatileRule:
 
 # A rule line is padded to a fixed width, so the padding moves when the time inside it gets a digit more.
 _RULED = re.compile(r"^(={2,}|-{2,}|_{2,})( [^\n]*<[a-z_]+>[^\n]*? )(={2,}|-{2,}|_{2,})$", re.MULTILINE)
-RULED_SOURCE = r"^(={2,}|-{2,}|_{2,})( .*<[a-z_]+>.*? )(={2,}|-{2,}|_{2,})$"
 
 
 class Masker:

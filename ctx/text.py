@@ -173,6 +173,13 @@ class StreamView:
         return min(start, len(self.raw)), min(start + sum(width[first_raw - 1 : last_raw]), len(self.raw))
 
 
+def plain_text(raw: bytes, encoding: str) -> str:
+    """`raw` decoded, with escape sequences removed and nothing else: carriage returns and line ends stay."""
+    if encoding.startswith("utf-16"):
+        raw = raw.decode(encoding, "replace").lstrip("\ufeff").encode("utf-8", "replace")
+    return _ESCAPES.sub(b"", raw).decode("utf-8", "replace")
+
+
 def sniff_encoding(raw: bytes) -> str:
     """`utf-8`, `utf-16-le`, `utf-16-be` (by BOM) or `binary`, judged on the first 64 KiB (S1.18).
 

@@ -1,0 +1,175 @@
+"""The profiles in order of detection, and the digest of one run.
+
+First match wins; specific shapes stand before general ones and `text/v1` is last. Profiles of third parties come from
+the entry point group `ctx.profiles`, before `text/v1`.
+"""
+
+import re
+from dataclasses import replace
+
+from ctx.canonical import Masker
+from ctx.contracts.load import load_contract
+from ctx.contracts.model import Contract
+from ctx.contracts.selection import detail_order
+from ctx.digest.base import DigestContext, Profile
+from ctx.digest.evidence_render import render_fail_evidence
+from ctx.digest.lintprof import LintProfile
+from ctx.digest.measure import measure
+from ctx.digest.pytestprof import PytestProfile
+from ctx.digest.rendered import DigestMeta, Rendered
+from ctx.digest.textprof import TextProfile
+from ctx.evidence import Artifact, EvidenceGraph, ExcerptRole, Missing
+from ctx.handle import content_handle, handle_with_identities
+from ctx.policy.epoch import Epoch
+from ctx.policy.plan import Bounds
+from ctx.policy.resolve import DETAIL_LINES, resolve
+from ctx.policy.session import NO_SESSION, SessionSummary
+from ctx.safety.control import visible
+from ctx.text import plain_text, tok
+
+_PROFILES: tuple[Profile, ...] = (
+    PytestProfile(),
+    LintProfile(),
+    TextProfile(),
+)
+_PRINTED = re.compile(r"run:[0-9a-f]{6,64}(?:#[a-z.0-9]+(?: --(?:lines|span) [0-9a-f:]+)?)?")
+_DETAILS = 12
+"""Details that travel with a graph: as many as a plan could pay for."""
+_EXACT_BYTES = 256 << 10
+"""Up to this size the masked view is measured; above it sizes are far beyond every bound."""
+
+
+def profiles_in_order() -> tuple[Profile, ...]:
+    """Built-in profiles with those of third parties in their places."""
+    from ctx.digest.plugins import third_party_profiles
+
+    found = third_party_profiles()
+    return (*_PROFILES[:-1], *found, _PROFILES[-1]) if found else _PROFILES
+
+
+def detect(ctx: DigestContext, profiles: tuple[Profile, ...]) -> tuple[Profile, str, tuple[tuple[str, str], ...]]:
+    """The profile that claims a capture, its reason, and who declined before it; a profile that raises declines."""
+    declined: list[tuple[str, str]] = []
+    for profile in profiles:
+        try:
+            reason = profile.detect(ctx)
+        except Exception as error:
+            declined.append((profile.version, f"raised {type(error).__name__}: {error}"))
+            continue
+        if reason is not None:
+            return profile, reason, tuple(declined)
+        declined.append((profile.version, "its shape is not there"))
+    last = _PROFILES[-1]
+    return last, "fallback: nothing else claimed it", tuple(declined)
+
+
+def render_run_digest(
+    ctx: DigestContext,
+    *,
+    epoch: Epoch,
+    session: SessionSummary = NO_SESSION,
+    stored: bool = True,
+    profiles: tuple[Profile, ...] | None = None,
+) -> Rendered:
+    """The digest of one capture: detect, extract, resolve, render; pure but for the profiles it is given.
+
+    Args:
+        stored: Whether this reader can redeem addresses; without a store none is printed.
+        profiles: Replaces the built-in tuple: the same profile with a change, for an experiment.
+    """
+    profile, matched, declined = detect(ctx, profiles if profiles is not None else profiles_in_order())
+    contract = load_contract(profile.family)
+    content = profile.content_classes | contract.content_classes
+    ctx.masker = Masker(content=content, host_paths=ctx.manifest.host_paths)
+    ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker)
+    graph = profile.extract(ctx)
+    own = profile.render(ctx)
+    if graph is None:
+        graph = replace(TextProfile().extract(ctx), family=profile.family, profile=profile.version)
+        contract = contract if contract.family == profile.family else load_contract("generic")
+    graph = _completed(graph, ctx, contract)
+    sizes = measure(graph, contract, addresses=stored)
+    bounds = Bounds(
+        raw_tokens=graph.raw_tokens,
+        sizes=sizes,
+        floor_tokens=contract.floor_tokens,
+        ceiling_tokens=contract.ceiling_tokens,
+        stored=stored,
+    )
+    plan = resolve(graph, contract, bounds, session, epoch, ctx.focus)
+    body = render_fail_evidence(graph, contract, plan, epoch_id=epoch.epoch_id)
+    text, addresses = body.text, body.addresses
+    if own is not None:
+        text, addresses = own, _addresses_in(own)
+    return Rendered(
+        text=text,
+        receipt=body.receipt,
+        plan=plan,
+        meta=DigestMeta(
+            profile=ctx.meta_profile_version or profile.version,
+            matched=matched,
+            declined=declined,
+            handle=graph.operation.handle,
+            rung=str(plan.rung),
+            plan_id=plan.plan_id,
+            contract_id=contract.contract_id,
+            epoch_id=epoch.epoch_id,
+        ),
+        graph=graph,
+        addresses=addresses,
+        spans=(*ctx.spans.values(), *body.spans),
+        census_text=body.census_text,
+        digest_tokens=tok(text),
+        raw_tokens=graph.raw_tokens,
+        family=graph.family,
+        content_classes=tuple(sorted(content)),
+        sizes=sizes,
+    )
+
+
+def _completed(graph: EvidenceGraph, ctx: DigestContext, contract: Contract) -> EvidenceGraph:
+    """The graph with what every family needs: final handle, sizes, the artifact where it may be inlined, details."""
+    handle = handle_with_identities(ctx.handle, (item.identity for item in graph.items), ctx.masker)
+    artifact, raw_tokens = _artifact(ctx, contract.ceiling_tokens)
+    details = []
+    for item in detail_order(graph, contract, ctx.focus)[:_DETAILS]:
+        if isinstance(item.detail, Missing):
+            continue
+        view = ctx.streams[item.detail.stream]
+        first, last = view.screen_lines_of(item.detail.first_line, item.detail.last_line)
+        details.append(
+            ctx.quote(item.detail.stream, first, last, ExcerptRole.DETAIL, item_id=item.id, limit=2 * DETAIL_LINES)
+        )
+    return replace(
+        graph,
+        operation=replace(graph.operation, handle=handle),
+        excerpts=(*graph.excerpts, *details),
+        artifact=artifact,
+        raw_tokens=raw_tokens,
+        stream_bytes={name: len(view.raw) for name, view in ctx.streams.items()},
+    )
+
+
+def _artifact(ctx: DigestContext, ceiling_tokens: int) -> tuple[Artifact | None, int]:
+    """The whole text after safety where it is small enough to be inlined, and its size in tok of the masked view."""
+    views = [view for view in ctx.streams.values() if view.raw]
+    if any(view.encoding == "binary" for view in views):
+        return None, sum(tok(view.raw) for view in views)
+    if sum(len(view.raw) for view in views) > _EXACT_BYTES:
+        return None, sum(tok(view.screen) for view in views)
+    text = ""
+    for view in views:
+        if text and not text.endswith("\n"):
+            text += "\n"
+        text += plain_text(view.raw, view.encoding)
+    redacted = ctx.redactor.redact(text)
+    tokens = tok(ctx.masker.mask(redacted))
+    if tokens > ceiling_tokens:
+        return None, tokens
+    lines = redacted.split("\n")
+    body = "\n".join(visible(line[:-1]) + "\r" if line.endswith("\r") else visible(line) for line in lines)
+    return Artifact(body=body, masked_tokens=tokens), tokens
+
+
+def _addresses_in(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(match[0] for match in _PRINTED.finditer(text)))

@@ -176,9 +176,10 @@ class DigestContext:
 
     def coverage_lines(self, coverage: Coverage, receipt: CoverageReceipt | None = None) -> list[str]:
         """The `coverage:` line, and `precision:` where it is not full, as every digest prints them."""
-        from ctx.digest.evidence_render import coverage_lines
+        from ctx.digest.rows import coverage_lines
 
-        return coverage_lines(coverage, receipt)
+        shown = coverage.total_lines - receipt.omitted_lines if receipt else 0
+        return coverage_lines(coverage, shown_lines=shown)
 
     def next_lines(self, addresses: Sequence[str], commands: Sequence[str] = ()) -> list[str]:
         """At most three `next:` lines, addresses first; each is a whole command."""

@@ -5,17 +5,8 @@ from enum import StrEnum
 from typing import Any
 
 from ctx.canonical import content_id
+from ctx.contracts.model import Rung
 from ctx.errors import EvidenceError
-
-
-class Rung(StrEnum):
-    """How much of the evidence a digest carries, best first."""
-
-    INLINE = "inline"
-    PASS_SUMMARY = "pass_summary"
-    FAIL_CENSUS = "fail_census"
-    DENSE = "dense"
-    FLOOD = "flood"
 
 
 class Census(StrEnum):

@@ -1,0 +1,239 @@
+"""The `text` family: everything that no other family claims.
+
+Recognises
+    Anything; it is last in the order of detection.
+Extracts
+    For each stream with lines: its first and last lines, and the lines that stand out. Rank 1: a line whose prefix
+    carries an error word (`error:`, `fatal`, `panic`, `denied`, `not found`, a prompt left unanswered). Rank 2: a line
+    whose shape occurs at most twice in a stream of at least 40 lines.
+Complete when
+    Never claimed: text is shown, not interpreted (`precision: fallback`).
+Loses
+    Lines between the windows that do not stand out; every gap is marked where it is and addressed.
+Content classes
+    None: time stamps, process ids and temporary paths are masked, so a rerun prints identical bytes.
+Example
+    `text: FAIL · exit 3 · run:…`, then both streams with their first and last lines.
+
+Outcome: an exit status that is known and not zero, or a signal, is a failure; no output at all with status 0 is a pass;
+text alone proves nothing, so everything else is unknown (S3.4). A "no match" status of a search tool (grep and its
+kin end with 1) with empty output is unknown.
+"""
+
+import re
+from collections.abc import Iterator
+
+from ctx.digest.base import DigestContext, Profile
+from ctx.evidence import (
+    Coverage,
+    CoverageReason,
+    EvidenceGraph,
+    EvidenceItem,
+    Excerpt,
+    ExcerptRole,
+    GraphWarning,
+    ItemKind,
+    Outcome,
+    Precision,
+    Severity,
+    item_id,
+)
+from ctx.text import StreamView
+
+WINDOW_LINES = 5
+FAILING_TAIL_LINES = 20
+RARE_FROM_LINES = 40
+RARE_LIMIT = 12
+QUOTED_LIMIT = 400
+_MAX_COLUMNS = 4096
+
+# Error words count where a program puts them: at the start of a line, after a prefix that ends in a colon, bracket or
+# wide blank, or written in capitals near the start; never inside a longer word or a sentence about errors.
+_WORDS = (
+    r"(?:fatal error|error|fatal|failed|failure|panic|panicked|exception|critical|severe|abort(?:ed)?|killed|"
+    r"segmentation fault|core dumped|out of memory|permission denied|access denied|denied|command not found|not found|"
+    r"no such file or directory|cannot|can't|could not|couldn't|unable to|(?:connection )?refused|timed out|timeout|"
+    r"unreachable|undefined reference|unresolved|conflict|corrupt(?:ed)?|invalid|unknown option|unrecognized|usage|"
+    r"falhou|erro|fehler|erreur|errore)"
+)
+_PREFIXED = re.compile(
+    rf"^[^A-Za-z]{{0,40}}(?:\w+ )?{_WORDS}\b(?![\w-])"
+    rf"|^.{{0,200}}?(?:[:>\]|)*!-]|[ \t][ \t]|\t) ?(?:\w+ )?{_WORDS}\b(?![\w-])"
+    r"|\bexit(?:ed)?(?: with)? (?:code|status)[ :=]+[1-9]",
+    re.IGNORECASE,
+)
+_CASED = re.compile(
+    r"^.{0,120}?\b(?:ERROR|ERR|FATAL|CRIT|CRITICAL|SEVERE|PANIC|EMERG|ALERT|FAILED|FAILURE)\b"
+    r"|\b[A-Z]\w*(?:Error|Exception|Panic|Fault)\b(?::|$| at )"
+    r"|\bSIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE)\b|\bE!|\*\*\* "
+)
+_LOUD = re.compile(
+    rb"(?i)error|fatal|fail|panic|exception|critical|severe|emerg|alert|abort|killed|fault|dumped|memory|denied|not found|"
+    rb"no such|cannot|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|invalid|unknown|"
+    rb"unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|\\*\\*\\* |e!"
+)
+_ZERO = re.compile(
+    r"\b(?:0|no) (?:errors?|failures?|failed|conflicts?|exceptions?)\b|\berrors?[:=] ?0\b", re.IGNORECASE
+)
+_PROMPT = re.compile(r"(?:\[[yY](?:es)?/[nN]o?\]|\((?:y|yes)/(?:n|no)\)|[Pp]assword(?: for [^:]+)?:|\?) ?$")
+_NUMBERS = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8,}|[0-9]+")
+
+
+class TextProfile(Profile):
+    """Head, tail and the lines that stand out, all addressed."""
+
+    version = "text/v1"
+
+    def detect(self, ctx: DigestContext) -> str | None:
+        return "fallback: nothing else claimed it"
+
+    def extract(self, ctx: DigestContext) -> EvidenceGraph:
+        outcome = text_outcome(ctx)
+        excerpts: list[Excerpt] = []
+        items: list[EvidenceItem] = []
+        for name, view in ctx.streams.items():
+            if view.line_count and view.encoding != "binary":
+                self._stream(ctx, name, view, outcome, excerpts, items)
+        facts = ctx.manifest
+        reasons = []
+        if not facts.complete:
+            reasons.append(CoverageReason.CAPTURE_INCOMPLETE)
+        if facts.ended_by == "timeout":
+            reasons.append(CoverageReason.TIMED_OUT)
+        if facts.signal is not None:
+            reasons.append(CoverageReason.KILLED)
+        total = ctx.total_lines
+        return EvidenceGraph(
+            family=self.family,
+            profile=self.version,
+            outcome=outcome,
+            aggregate={},
+            items=tuple(items),
+            coverage=Coverage.attest(
+                unit="lines",
+                parsed=0,
+                expected=None,
+                unmatched_lines=total,
+                total_lines=total,
+                input_truncated=not facts.complete,
+                precision=Precision.FALLBACK,
+                reasons=tuple(reasons),
+            ),
+            operation=ctx.operation(),
+            headline="" if total else "no output",
+            warnings=tuple(_encoding_warnings(ctx)),
+            excerpts=tuple(excerpts),
+        )
+
+    def _stream(
+        self,
+        ctx: DigestContext,
+        name: str,
+        view: StreamView,
+        outcome: Outcome,
+        excerpts: list[Excerpt],
+        items: list[EvidenceItem],
+    ) -> None:
+        count = view.line_count
+        tail = FAILING_TAIL_LINES if outcome is Outcome.FAIL else WINDOW_LINES
+        excerpts.append(ctx.quote(name, 1, min(WINDOW_LINES, count), ExcerptRole.HEAD))
+        excerpts.append(ctx.quote(name, max(1, count - tail + 1), count, ExcerptRole.TAIL))
+        occurrences: dict[str, int] = {}
+        for quoted, line in enumerate(standing_lines(view), 1):
+            shown = ctx.summary(view.line(line)) or "(blank)"
+            occurrences[shown] = occurrences.get(shown, 0) + 1
+            item = EvidenceItem(
+                id=item_id(
+                    family=self.family, kind=ItemKind.LINE, identity=shown, phase=name, occurrence=occurrences[shown]
+                ),
+                kind=ItemKind.LINE,
+                severity=Severity.ERROR,
+                identity=shown,
+                source=view.source(line),
+                fields={"rank": 1, "stream": name, "template": _shape(shown)},
+            )
+            items.append(item)
+            if quoted <= QUOTED_LIMIT:
+                excerpts.append(ctx.quote(name, line, line, ExcerptRole.STANDING, item_id=item.id))
+        for line in rare_lines(view):
+            excerpts.append(ctx.quote(name, line, line, ExcerptRole.STANDING, rank=2))
+
+
+def text_outcome(ctx: DigestContext) -> Outcome:
+    """The outcome where nothing but the exit status speaks (S3.4)."""
+    facts = ctx.manifest
+    if facts.signal is not None or facts.ended_by == "timeout":
+        return Outcome.FAIL
+    if facts.exit_code == 0:
+        return Outcome.PASS if ctx.total_lines == 0 and facts.complete else Outcome.UNKNOWN
+    if facts.exit_code is None:
+        return Outcome.UNKNOWN
+    if facts.exit_code == 1 and ctx.total_lines == 0 and _is_search(facts.argv):
+        return Outcome.UNKNOWN
+    return Outcome.FAIL
+
+
+def _is_search(argv: tuple[str, ...]) -> bool:
+    name = argv[0].rpartition("/")[2] if argv else ""
+    return name in ("grep", "egrep", "fgrep", "rg", "ag", "ack", "pgrep", "diff", "cmp", "test", "[")
+
+
+def standing_lines(view: StreamView) -> Iterator[int]:
+    """Screen lines of rank 1, in order; linear in the size of the stream."""
+    screen = view.screen
+    previous = 0
+    position = 0
+    while True:
+        match = _LOUD.search(screen, position)
+        if match is None:
+            break
+        line = view.line_at(match.start())
+        start = view.start_of(line)
+        end = screen.find(b"\n", match.end())
+        end = len(screen) if end < 0 else end
+        if line != previous and is_standing(screen[start : min(end, start + _MAX_COLUMNS)].decode("utf-8", "replace")):
+            yield line
+        previous = line
+        position = end
+        if position >= len(screen):
+            break
+    last = view.line_count
+    if last and last != previous and _PROMPT.search(view.line(last)[-200:]):
+        yield last
+
+
+def is_standing(text: str) -> bool:
+    """Whether a line stands out by itself: an error word where a program puts one, and no zero before it."""
+    return bool(_PREFIXED.search(text) or _CASED.search(text)) and not _ZERO.search(text)
+
+
+def rare_lines(view: StreamView) -> list[int]:
+    """Screen lines whose shape occurs at most twice, at most twelve, first ones first; none in a short stream.
+
+    A stream in which most shapes are rare has no rare lines: nothing stands out where everything does.
+    """
+    if view.line_count < RARE_FROM_LINES or len(view.screen) > (4 << 20):
+        return []
+    lines: dict[str, list[int]] = {}
+    for number, text in view.lines():
+        seen = lines.setdefault(_shape(text[:400]), [])
+        if len(seen) < 3:
+            seen.append(number)
+    rare = sorted(number for numbers in lines.values() if len(numbers) <= 2 for number in numbers)
+    if len(rare) * 5 > view.line_count:
+        return []
+    return [number for number in rare if view.line(number).strip()][:RARE_LIMIT]
+
+
+def _shape(text: str) -> str:
+    return _NUMBERS.sub("#", text).strip()
+
+
+def _encoding_warnings(ctx: DigestContext) -> Iterator[GraphWarning]:
+    for name, view in ctx.streams.items():
+        if view.encoding == "binary":
+            yield GraphWarning(
+                code="binary_stream",
+                source=None,
+                message=f"{name} is binary: {len(view.raw):,} bytes, not shown",
+            )
