@@ -86,7 +86,8 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
     ),
     (
         VolatileClass.TIMESTAMP,
-        rf"\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:{_MONTH} {{1,2}}[0-9]{{1,2}}|[0-9]{{1,2}} {_MONTH}(?: [0-9]{{4}})?) "
+        r"\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?"
+        rf"(?:{_MONTH} {{1,2}}[0-9]{{1,2}}|[0-9]{{1,2}} {_MONTH}(?: [0-9]{{4}})?) "
         rf"{_CLOCK}(?: (?:[A-Z]{{3,4}} )?[0-9]{{4}})?{_ZONE}",
         r"<timestamp>",
     ),
@@ -111,7 +112,8 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
     ),
     (
         VolatileClass.ELAPSED,
-        rf"(\b(?:took|[Ee]lapsed(?: time)?|[Dd]uration|[Tt]ime|[Tt]otal time)[:=]? {{0,2}})[0-9]+(?:\.[0-9]+)? ?{_UNIT}\b",
+        r"(\b(?:took|[Ee]lapsed(?: time)?|[Dd]uration|[Tt]ime|[Tt]otal time)[:=]? {0,2})"
+        rf"[0-9]+(?:\.[0-9]+)? ?{_UNIT}\b",
         r"\1<elapsed>",
     ),
     (VolatileClass.ELAPSED, rf"([(\[])[0-9]+(?:\.[0-9]+)? ?{_UNIT}([)\]])", r"\1<elapsed>\2"),
@@ -146,6 +148,18 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
 
 ALL_VOLATILE = frozenset(VolatileClass)
 
+# Literals of which a text needs at least one before any pattern of the class is tried; a cheap way past plain text.
+_NEEDS: dict[VolatileClass, tuple[str, ...]] = {
+    VolatileClass.RUN_UUID: ("-",),
+    VolatileClass.TIMESTAMP: (":",),
+    VolatileClass.ELAPSED: ("s", "m"),
+    VolatileClass.HEX_ADDRESS: ("0x",),
+    VolatileClass.PID: ("pid", "PID", "Pid", "rocess", "]: ", ": line "),
+    VolatileClass.TMP_PATH: ("/tmp/", "/dev/shm/", "/var/folders/"),
+    VolatileClass.WORKER: ("gw", "worker-"),
+    VolatileClass.PORT: ("127.", "localhost:", "[::1]:", "0.0.0.0:"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class VolatileRule:
@@ -155,6 +169,8 @@ class VolatileRule:
     pattern: "re.Pattern[str]"
     source: str
     replacement: str
+    needs: tuple[str, ...]
+    """Literals of which a text must hold one for the pattern to match."""
 
 
 _RULES: dict[str, VolatileRule] = {}
@@ -163,12 +179,21 @@ _RULES: dict[str, VolatileRule] = {}
 def _rule(row: tuple[VolatileClass, str, str]) -> VolatileRule:
     name, pattern, replacement = row
     if pattern not in _RULES:
-        _RULES[pattern] = VolatileRule(name, re.compile(pattern, re.ASCII | re.MULTILINE), pattern, replacement)
+        compiled = re.compile(pattern, re.ASCII | re.MULTILINE)
+        _RULES[pattern] = VolatileRule(name, compiled, pattern, replacement, _needs(name, pattern))
     return _RULES[pattern]
 
 
+def _needs(name: VolatileClass, pattern: str) -> tuple[str, ...]:
+    if pattern == _RULED:
+        return (">",)
+    if name is VolatileClass.HOST_PATH:
+        return ("rootdir: ",) if "rootdir" in pattern else ("pluggy-",) if "pluggy" in pattern else ("/",)
+    return _NEEDS[name]
+
+
 # A rule line is padded to a fixed width, so the padding moves when the time inside it gets a digit more.
-_RULED = re.compile(r"^(={2,}|-{2,}|_{2,})( [^\n]*<[a-z_]+>[^\n]*? )(={2,}|-{2,}|_{2,})$", re.MULTILINE)
+_RULED = r"^(==|--|__)[=_-]*( .*<[a-z_]+>.*? )(==|--|__)[=_-]*$"
 
 
 class Masker:
@@ -176,24 +201,25 @@ class Masker:
 
     Args:
         content: Classes that the family shows and that enter its handle (S1.16).
-        host_paths: Absolute prefixes known to the capture (workspace, home, interpreter); longest first is not required.
+        host_paths: Absolute prefixes known to the capture (workspace, home, interpreter), in any order.
     """
 
     def __init__(self, *, content: Iterable[VolatileClass] = (), host_paths: Iterable[str] = ()) -> None:
         kept = frozenset(content)
-        self.rules = tuple(_rule(row) for row in _ROWS if row[0] not in kept)
-        self.host_paths: tuple[str, ...] = ()
+        rules = [_rule(row) for row in _ROWS if row[0] not in kept]
         if VolatileClass.HOST_PATH not in kept:
-            paths = {path.rstrip("/") for path in host_paths}
-            self.host_paths = tuple(sorted((p for p in paths if p.count("/") >= 2), key=lambda p: (-len(p), p)))
+            prefixes = {path.rstrip("/") for path in host_paths}
+            for path in sorted(prefixes, key=lambda p: (len(p), p)):
+                if path.count("/") >= 2:
+                    row = (VolatileClass.HOST_PATH, re.escape(path) + r"([^A-Za-z0-9_.-]|$)", r"<host_path>\1")
+                    rules.insert(0, _rule(row))
+        if rules:
+            rules.append(_rule((VolatileClass.ELAPSED, _RULED, r"\1\2\3")))
+        self.rules: tuple[VolatileRule, ...] = tuple(rules)
 
     def mask(self, text: str) -> str:
         """`text` (one line or many) with every volatile run replaced by `<class>`; the number of lines is kept."""
-        for path in self.host_paths:
-            if path in text:
-                text = re.sub(re.escape(path) + r"(?![A-Za-z0-9_.-])", "<host_path>", text)
         for rule in self.rules:
-            text = rule.pattern.sub(rule.replacement, text)
-        if ">" in text:
-            text = _RULED.sub(lambda m: m[1][:2] + m[2] + m[3][:2], text)
+            if any(literal in text for literal in rule.needs):
+                text = rule.pattern.sub(rule.replacement, text)
         return text

@@ -208,7 +208,6 @@ def item_id(*, family: str, kind: ItemKind, identity: str, phase: str = "", occu
     return f"{kind}:{digest.hexdigest()[:16]}"
 
 
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Coverage:
     """What the extractor understood of the bytes, attested where the full set is at hand.

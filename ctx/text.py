@@ -84,7 +84,7 @@ class StreamView:
         text = raw
         if self.encoding.startswith("utf-16"):
             text = raw.decode(self.encoding, "replace").lstrip("\ufeff").encode("utf-8", "replace")
-        if _NEEDS_SCREEN.search(text):
+        if _needs_screen(text):
             text, self._map = _screen(text)
         self.screen = text
         self._index = LineIndex(text)
@@ -171,6 +171,13 @@ class StreamView:
         width = [len(line.encode("utf-16-le", "replace")) + 2 for line in decoded]
         start = bom + sum(width[: first_raw - 1])
         return min(start, len(self.raw)), min(start + sum(width[first_raw - 1 : last_raw]), len(self.raw))
+
+
+def _needs_screen(text: bytes) -> bool:
+    """Whether `text` holds escape sequences, backspaces or carriage returns inside a line; cheap where it does not."""
+    if b"\x1b" in text or b"\x08" in text:
+        return True
+    return (b"\xc2" in text or b"\r" in text) and _NEEDS_SCREEN.search(text) is not None
 
 
 def plain_text(raw: bytes, encoding: str) -> str:
@@ -332,13 +339,14 @@ _WEIGHTS: tuple[tuple[bytes, int], ...] = (
 _EXACT_BYTES = 1 << 20
 _SAMPLE = 1 << 14
 _STRIDE = 1 << 18
+_SAMPLES = 128
 
 
 def tok(text: str | bytes) -> int:
     """Size of `text` in `tok`: a deterministic linear estimate of its o200k_base tokens that needs no data (S2.12).
 
-    Beyond 1 MiB, 16 KiB of every 256 KiB are measured and scaled. Special-token markers count as plain text. The
-    answer is never below 1 for a text that is not empty.
+    Beyond 1 MiB, blocks of 16 KiB at equal distances (256 KiB, or 128 blocks in all) are measured and scaled.
+    Special-token markers count as plain text. The answer is never below 1 for a text that is not empty.
     """
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     if not data:
@@ -346,7 +354,7 @@ def tok(text: str | bytes) -> int:
     if len(data) <= _EXACT_BYTES:
         return max(1, (_thousandths(data) + 500) // 1000)
     sampled = total = 0
-    for start in range(0, len(data), _STRIDE):
+    for start in range(0, len(data), max(_STRIDE, len(data) // _SAMPLES)):
         block = data[start : start + _SAMPLE]
         sampled += len(block)
         total += _thousandths(block)

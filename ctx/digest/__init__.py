@@ -13,13 +13,13 @@ from ctx.contracts.model import Contract
 from ctx.contracts.selection import detail_order
 from ctx.digest.base import DigestContext, Profile
 from ctx.digest.evidence_render import render_fail_evidence
+from ctx.digest.handle import content_handle, handle_with_identities
 from ctx.digest.lintprof import LintProfile
 from ctx.digest.measure import measure
 from ctx.digest.pytestprof import PytestProfile
 from ctx.digest.rendered import DigestMeta, Rendered
 from ctx.digest.textprof import TextProfile
 from ctx.evidence import Artifact, EvidenceGraph, ExcerptRole, Missing
-from ctx.handle import content_handle, handle_with_identities
 from ctx.policy.epoch import Epoch
 from ctx.policy.plan import Bounds
 from ctx.policy.resolve import DETAIL_LINES, resolve

@@ -423,7 +423,7 @@ def _warnings(page: _Page, limit: int) -> None:
         page.ink.add(f"  other: {plural(len(warnings) - limit, 'kind')}")
 
 
-# The rungs ---------------------------------------------------------------------------------------------------------------
+# The rungs ----------------------------------------------------------------------------------------------------------
 
 
 def _pass_summary(page: _Page) -> None:
@@ -489,7 +489,7 @@ def _with_excerpts(graph: EvidenceGraph, excerpts: Sequence[Excerpt]) -> Evidenc
 
 
 def _flood(page: _Page) -> None:
-    """Exact totals, groups that sum to them, first identities of each group, and the stored census behind one address."""
+    """Exact totals, groups that sum to them, first identities of each group, the stored census behind one address."""
     graph = page.graph
     census = ordered(graph, page.contract, graph.census)
     standing = [item for item in graph.items if item.kind is ItemKind.LINE]

@@ -68,9 +68,9 @@ _CASED = re.compile(
     r"|\bSIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE)\b|\bE!|\*\*\* "
 )
 _LOUD = re.compile(
-    rb"(?i)error|fatal|fail|panic|exception|critical|severe|emerg|alert|abort|killed|fault|dumped|memory|denied|not found|"
-    rb"no such|cannot|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|invalid|unknown|"
-    rb"unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|\\*\\*\\* |e!"
+    rb"(?i)error|fatal|fail|panic|exception|critical|severe|emerg|alert|abort|killed|fault|dumped|memory|denied|"
+    rb"not found|no such|cannot|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|"
+    rb"invalid|unknown|unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|\*\*\* |e!"
 )
 _ZERO = re.compile(
     r"\b(?:0|no) (?:errors?|failures?|failed|conflicts?|exceptions?)\b|\berrors?[:=] ?0\b", re.IGNORECASE
