@@ -1,0 +1,1 @@
+"""Ratios, measured in one run: `nox -s bench [-- start ingest linear tokens]`."""
