@@ -1,0 +1,5 @@
+public class Clean {
+    public static void main(String[] args) {
+        System.out.println("ok");
+    }
+}

@@ -1,0 +1,3 @@
+module.exports = function twice(n) {
+  return n * 2;
+};

@@ -1,0 +1,5 @@
+function parse(text) {
+  return text.split(",";
+}
+
+module.exports = parse;

@@ -1,0 +1,2 @@
+def test_good():
+    assert 1 + 1 == 2

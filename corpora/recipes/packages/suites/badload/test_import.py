@@ -1,0 +1,5 @@
+from warehouse.shelves import Shelf
+
+
+def test_shelf():
+    assert Shelf()

@@ -1,0 +1,2 @@
+def test_open_bracket():
+    assert (1, 2 == 3

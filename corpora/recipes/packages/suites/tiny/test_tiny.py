@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.mark.parametrize("n", range(10))
+def test_square(n):
+    assert n * n >= n
