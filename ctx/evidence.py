@@ -353,6 +353,15 @@ class ExcerptRole(StrEnum):
     """The region behind an item; `item_id` names it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Columns cut out of a long line: 1-based, `end_col` half-open; with their size in bytes."""
+
+    first_col: int
+    end_col: int
+    size: int
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuotedLine:
     """One captured line, ready to be shown: masked, redacted, control characters visible."""
@@ -360,12 +369,9 @@ class QuotedLine:
     number: int
     """Raw line number."""
     text: str
-    """The line without its end; where `cut` is set, the part before the cut."""
-    tail: str = ""
-    """The part after the cut."""
-    cut: tuple[int, int] | None = None
-    """First column and end column (half-open) of what was cut out of the middle."""
-    cut_bytes: int = 0
+    """The line without its end, up to its first cut."""
+    more: tuple[tuple[Cut, str], ...] = ()
+    """Each cut with the text that follows it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -479,7 +485,10 @@ class EvidenceGraph:
                     "rank": e.rank,
                     "item_id": e.item_id,
                     "source": e.source.to_canonical(),
-                    "lines": [[q.number, q.text, q.tail, list(q.cut) if q.cut else []] for q in e.lines],
+                    "lines": [
+                        [q.number, q.text, [[cut.first_col, cut.end_col, text] for cut, text in q.more]]
+                        for q in e.lines
+                    ],
                 }
                 for e in self.excerpts
             ],
@@ -499,6 +508,10 @@ def _value(value: Any) -> Any:
     if isinstance(value, SourceRef):
         return value.to_canonical()
     return value
+
+
+def _quoted(line: QuotedLine) -> list[Any]:
+    return [line.number, line.text, [[cut.first_col, cut.end_col, text] for cut, text in line.more]]
 
 
 def _item(item: EvidenceItem) -> dict[str, Any]:

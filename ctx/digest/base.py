@@ -5,9 +5,12 @@ the shared evidence renderer. Extractors see streams, a manifest, focus terms an
 so they can be tested without one.
 """
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import pairwise
 from typing import ClassVar, Protocol
 
 from ctx.canonical import Masker, VolatileClass
@@ -15,6 +18,7 @@ from ctx.errors import EvidenceError
 from ctx.evidence import (
     Coverage,
     CoverageReceipt,
+    Cut,
     EvidenceGraph,
     Excerpt,
     ExcerptRole,
@@ -188,29 +192,43 @@ class DigestContext:
         return lines[:3]
 
 
+# What a reader looks for in a line too long to show: the name of an exception, or a word in capitals with its message.
+_LOUD_INSIDE = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Panic|Fault)|ERROR|FATAL|CRITICAL|PANIC)\b")
+
+
 def _quoted(number: int, text: str) -> QuotedLine:
+    """A line as it is shown; a long one as its beginning, what is loud inside it, and its end, cuts marked between."""
     if len(text) <= QUOTE_COLUMNS:
         return QuotedLine(number=number, text=visible(text))
-    half = QUOTE_COLUMNS // 2
-    first, end = half, len(text) - half
-    while first > 0 and _joins(text[first]):
-        first -= 1
-    while end < len(text) and _joins(text[end]):
-        end += 1
-    middle = text[first:end]
-    return QuotedLine(
-        number=number,
-        text=visible(text[:first]),
-        tail=visible(text[end:]),
-        cut=(first + 1, end + 1),
-        cut_bytes=len(middle.encode("utf-8", "replace")),
-    )
+    kept = [(0, QUOTE_COLUMNS // 2), (len(text) - QUOTE_COLUMNS // 2, len(text))]
+    loud = _LOUD_INSIDE.search(text, kept[0][1], kept[1][0])
+    if loud is not None:
+        third = QUOTE_COLUMNS // 3
+        middle = (loud.start() - third // 4, loud.start() + third - third // 4)
+        kept = [(0, third), middle, (len(text) - third, len(text))]
+    pieces: list[tuple[int, int]] = []
+    for first, end in kept:
+        first, end = _whole(text, first), _whole(text, end)
+        if pieces and first <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], max(end, pieces[-1][1]))
+        else:
+            pieces.append((first, end))
+    more = []
+    for (_, before), (first, end) in pairwise(pieces):
+        size = len(text[before:first].encode("utf-8", "replace"))
+        more.append((Cut(before + 1, first + 1, size), visible(text[first:end])))
+    return QuotedLine(number=number, text=visible(text[: pieces[0][1]]), more=tuple(more))
+
+
+def _whole(text: str, position: int) -> int:
+    """The nearest position at or before `position` where a cut splits nothing that belongs together."""
+    while 0 < position < len(text) and _joins(text[position]):
+        position -= 1
+    return position
 
 
 def _joins(character: str) -> bool:
     """Whether a cut before `character` would split what belongs together on a screen."""
-    import unicodedata
-
     return unicodedata.combining(character) != 0 or character in "\u200d\ufe0e\ufe0f"
 
 

@@ -376,10 +376,21 @@ def _windows(page: _Page, *, rank: int) -> None:
         note = f" ({address}, {plural(total, 'line')})" if address else f" ({plural(total, 'line')})"
         page.ink.add(f"detail: {stream}{note}")
         page.quote(fresh, stream, edges=(1, total) if textual else None)
+        page.hide(_first_gap(stream, fresh, total))
     for item in page.graph.items:
         if item.kind is ItemKind.LINE and item.source.first_line in page.lines.get(item.source.stream, ()):
             page.named.add(item.id)
             page.addressable.add(item.id)
+
+
+def _first_gap(stream: str, lines: Sequence[QuotedLine], total: int) -> SourceRef | None:
+    """The first run of lines of a stream that `lines` leave out."""
+    following = 1
+    for line in lines:
+        if line.number > following:
+            return SourceRef(stream=stream, first_line=following, last_line=line.number - 1)
+        following = line.number + 1
+    return SourceRef(stream=stream, first_line=following, last_line=total) if following <= total else None
 
 
 def _side_items(page: _Page, *, grouped: bool) -> None:

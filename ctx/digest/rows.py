@@ -204,11 +204,12 @@ def quoted(lines: Sequence[QuotedLine], stream: str, ink: Ink, *, edges: tuple[i
 
 
 def _quoted_text(line: QuotedLine, stream: str, ink: Ink) -> str:
-    if line.cut is None:
-        return line.text
-    source = SourceRef(stream=stream, first_line=line.number, last_line=line.number)
-    address = ink.span(source, *line.cut)
-    return f"{line.text} … {number(line.cut_bytes)} bytes omitted{f' ({address})' if address else ''} … {line.tail}"
+    text = line.text
+    for cut, following in line.more:
+        source = SourceRef(stream=stream, first_line=line.number, last_line=line.number)
+        address = ink.span(source, cut.first_col, cut.end_col)
+        text += f" … {number(cut.size)} bytes omitted{f' ({address})' if address else ''} … {following}"
+    return text
 
 
 def gap(stream: str, first: int, last: int, ink: Ink) -> str:

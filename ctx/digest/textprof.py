@@ -5,7 +5,7 @@ Recognises
 Extracts
     For each stream with lines: its first and last lines, and the lines that stand out. Rank 1: a line whose prefix
     carries an error word (`error:`, `fatal`, `panic`, `denied`, `not found`, a prompt left unanswered). Rank 2: a line
-    whose shape occurs at most twice in a stream of at least 40 lines.
+    whose shape, or whose value in a place that hardly varies, occurs at most twice in a stream of at least 20 lines.
 Complete when
     Never claimed: text is shown, not interpreted (`precision: fallback`).
 Loses
@@ -42,7 +42,7 @@ from ctx.text import StreamView
 
 WINDOW_LINES = 5
 FAILING_TAIL_LINES = 20
-RARE_FROM_LINES = 40
+RARE_FROM_LINES = 20
 RARE_LIMIT = 12
 QUOTED_LIMIT = 400
 _MAX_COLUMNS = 4096
@@ -208,21 +208,69 @@ def is_standing(text: str) -> bool:
 
 
 def rare_lines(view: StreamView) -> list[int]:
-    """Screen lines whose shape occurs at most twice, at most twelve, first ones first; none in a short stream.
+    """Screen lines of rank 2, at most twelve, first ones first; none in a short stream.
 
-    A stream in which most shapes are rare has no rare lines: nothing stands out where everything does.
+    A line is rare where its shape (numbers replaced) occurs at most twice, or where it holds a value that occurs at
+    most twice in a place of its shape that otherwise holds one of few values. A stream in which most shapes are rare has no
+    rare lines: nothing stands out where everything does.
     """
     if view.line_count < RARE_FROM_LINES or len(view.screen) > (4 << 20):
         return []
-    lines: dict[str, list[int]] = {}
+    shapes: dict[str, _ShapeCensus] = {}
     for number, text in view.lines():
-        seen = lines.setdefault(_shape(text[:400]), [])
-        if len(seen) < 3:
-            seen.append(number)
-    rare = sorted(number for numbers in lines.values() if len(numbers) <= 2 for number in numbers)
+        head = text[:400]
+        shape = _shape(head)
+        census = shapes.get(shape)
+        if census is None:
+            census = shapes[shape] = _ShapeCensus()
+        census.add(number, _NUMBERS.findall(head))
+    rare = {number for census in shapes.values() if census.count <= 2 for number in census.first}
     if len(rare) * 5 > view.line_count:
-        return []
-    return [number for number in rare if view.line(number).strip()][:RARE_LIMIT]
+        rare = set()
+    for census in shapes.values():
+        rare.update(census.odd_lines())
+    return [number for number in sorted(rare) if view.line(number).strip()][:RARE_LIMIT]
+
+
+_FEW_VALUES = 6
+_FROM_COUNT = 40
+
+
+class _ShapeCensus:
+    """Lines of one shape: how many, the first two, and the values of each place until they are many."""
+
+    __slots__ = ("count", "first", "places")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[int] = []
+        self.places: list[dict[str, list[int]] | None] = []
+
+    def add(self, number: int, values: list[str]) -> None:
+        self.count += 1
+        if len(self.first) < 2:
+            self.first.append(number)
+        if self.count == 1:
+            self.places = [{} for _ in values]
+        for position, value in enumerate(values[: len(self.places)]):
+            place = self.places[position]
+            if place is None:
+                continue
+            lines = place.setdefault(value, [])
+            if len(lines) < 3:
+                lines.append(number)
+            if len(place) > _FEW_VALUES:
+                self.places[position] = None
+
+    def odd_lines(self) -> Iterator[int]:
+        """Lines with a value seen at most twice in a place of few values, the shape being frequent."""
+        if self.count < _FROM_COUNT:
+            return
+        for place in self.places:
+            if place is not None and len(place) > 1:
+                for lines in place.values():
+                    if len(lines) <= 2:
+                        yield from lines
 
 
 def _shape(text: str) -> str:

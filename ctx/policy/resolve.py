@@ -24,7 +24,7 @@ DETAIL_LINES = 60
 SHORT_DETAIL_LINES = 12
 FLOOD_CONTEXT = {"x1": 20, "x2": 8, "x3": 3, "x4": 1}
 
-_STEP_RUNG = {
+_STEP_RUNG: dict[str, Rung] = {
     **dict.fromkeys(PASS_STEPS, Rung.PASS_SUMMARY),
     **dict.fromkeys(FAIL_STEPS, Rung.FAIL_CENSUS),
     **dict.fromkeys(DENSE_STEPS, Rung.DENSE),
