@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from ctx.canonical import canonical_json
 from ctx.errors import EvidenceError
@@ -21,7 +21,11 @@ from ctx.errors import EvidenceError
 Scalar = str | int | bool
 
 
-def _frozen(values: Mapping[str, Any]) -> Mapping[str, Any]:
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def _frozen(values: Mapping[_Key, _Value]) -> Mapping[_Key, _Value]:
     return MappingProxyType(dict(values))
 
 

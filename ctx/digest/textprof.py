@@ -211,8 +211,8 @@ def rare_lines(view: StreamView) -> list[int]:
     """Screen lines of rank 2, at most twelve, first ones first; none in a short stream.
 
     A line is rare where its shape (numbers replaced) occurs at most twice, or where it holds a value that occurs at
-    most twice in a place of its shape that otherwise holds one of few values. A stream in which most shapes are rare has no
-    rare lines: nothing stands out where everything does.
+    most twice in a place of its shape that otherwise holds one of few values. A stream in which most shapes are rare
+    has no rare lines: nothing stands out where everything does.
     """
     if view.line_count < RARE_FROM_LINES or len(view.screen) > (4 << 20):
         return []

@@ -152,8 +152,8 @@ _OUTCOME_REASON = {
 def _step(graph: EvidenceGraph, contract: Contract, bounds: Bounds, budget: int, reasons: list[PlanReason]) -> str:
     """The first step of the outcome's rung that fits, then the first dense one, then the first flood that fits."""
     reasons.append(_OUTCOME_REASON[graph.outcome])
-    own = FAIL_STEPS if follows_fail_ladder(graph) else PASS_STEPS
-    dense = DENSE_STEPS if Rung.DENSE in contract.ladder else ()
+    own: tuple[str, ...] = FAIL_STEPS if follows_fail_ladder(graph) else PASS_STEPS
+    dense: tuple[str, ...] = DENSE_STEPS if Rung.DENSE in contract.ladder else ()
     for step in (*own, *dense):
         if bounds.sizes[step] <= budget:
             if step in _STEP_REASON:
