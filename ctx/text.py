@@ -85,7 +85,7 @@ class StreamView:
         if self.encoding.startswith("utf-16"):
             text = raw.decode(self.encoding, "replace").lstrip("\ufeff").encode("utf-8", "replace")
         if _needs_screen(text):
-            text, self._map = _screen(text)
+            text, self._map = _whole_lines(text, *_screen(text))
         self.screen = text
         self._index = LineIndex(text)
 
@@ -234,6 +234,13 @@ def _screen(text: bytes) -> "tuple[bytes, array[int] | None]":
             origin.append(number)
     body = b"\n".join(out)
     return body + (b"\n" if ends is not None else b""), origin if split else None
+
+
+def _whole_lines(text: bytes, screen: bytes, origin: "array[int] | None") -> "tuple[bytes, array[int] | None]":
+    """A last line of nothing but escapes stays a line, so that the view has every line of the raw stream."""
+    unfinished = bool(text) and not text.endswith(b"\n")
+    empty = not screen or screen.endswith(b"\n")
+    return (screen + b"\n" if unfinished and empty else screen), origin
 
 
 def _last_states(line: bytes) -> list[bytes]:
