@@ -1,0 +1,279 @@
+"""The skeleton of a pytest report: ruled lines at column 1, totals, and where one run ends and the next begins.
+
+Anything may stand between the runner's own lines: a test prints, a log is shown live, a failing test's captured output
+holds the whole report of another run. So an anchor found here is a candidate. A totals line counts as the runner's own
+only if nothing of the same report follows it; a report inside a report is known by its own session banner.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+
+
+class Mark(StrEnum):
+    """What an anchor line is by its text alone."""
+
+    START = "start"
+    """`=== test session starts ===`"""
+    FAILING = "failing"
+    """`=== ERRORS ===`, `=== FAILURES ===`"""
+    LATER = "later"
+    """A section of the runner or of a plugin that follows the failures."""
+    SUMMARY = "summary"
+    """`=== short test summary info ===`"""
+    RERUNS = "reruns"
+    """`=== rerun test summary info ===`"""
+    TOTALS = "totals"
+    STOP = "stop"
+    """`!!! stopping after 1 failures !!!`"""
+    CRASH = "crash"
+    """`INTERNALERROR>`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """One totals line: the tool's classes, in its order, plural where pytest names both forms."""
+
+    counts: Mapping[str, int]
+    collected_only: bool = False
+    """`N tests collected`: a listing."""
+    nothing_ran: bool = False
+    """`no tests ran`."""
+
+    @property
+    def failed(self) -> int:
+        """Failed tests and failed sub-tests."""
+        return sum(n for name, n in self.counts.items() if name == "failed" or name.endswith(" failed"))
+
+    @property
+    def errors(self) -> int:
+        """Errors at set-up, tear-down and collection."""
+        return self.counts.get("errors", 0)
+
+    @property
+    def ran(self) -> int:
+        """Tests with a result."""
+        return sum(n for name, n in self.counts.items() if name not in _NO_RESULT)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """One ruled (or bare totals) line; bytes 0-based, `end` behind its line end."""
+
+    mark: Mark
+    title: str
+    start: int
+    end: int
+    totals: Totals | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of the tool inside a stream; bytes 0-based, half-open."""
+
+    start: int
+    end: int
+    anchors: list[Anchor] = field(default_factory=list)
+    header: Anchor | None = None
+    """The session banner; quiet runs print none."""
+    closing: Anchor | None = None
+    """The totals line; a cut or very quiet run has none."""
+    headings: tuple[int, int] | None = None
+    """Up to where block headings were counted, and how many."""
+
+    @property
+    def totals(self) -> Totals | None:
+        return self.closing.totals if self.closing else None
+
+    def of(self, mark: Mark) -> list[Anchor]:
+        """Anchors of one kind, in order."""
+        return [anchor for anchor in self.anchors if anchor.mark is mark]
+
+
+_NO_RESULT = frozenset({"deselected", "warnings", "errors", "rerun", "collected"})
+_PLURAL = {"error": "errors", "warning": "warnings"}
+_WORDS = (
+    rb"failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|flaky|subtests? \w+"
+)
+_ANCHOR = re.compile(
+    rb"\n(?:=+ |!{3,} |INTERNALERROR> |no tests |[0-9]+(?:/[0-9]+)? (?:tests?|" + _WORDS + rb")[ ,])"
+)
+_RULED = re.compile(rb"(=+|!+) (.*\S) (?:=+|!+)")
+_TOTALS = re.compile(
+    rb"(no tests (?:ran|collected)(?: \([0-9]+ deselected\))?|[0-9][0-9a-z/(), -]*?)"
+    rb" in [0-9]+(?:\.[0-9]+)? ?s(?:econds)?(?: \([0-9][^()]*\))?"
+)
+_PART = re.compile(r"([0-9]+)(?:/[0-9]+)? ([a-z][a-z -]*?)(?: \(([0-9]+) deselected\))?")
+_KNOWN = re.compile(r"failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|tests? collected")
+_LATER = re.compile(
+    r"(?:PASSES|XPASSES|XFAILURES|warnings summary.*|slowest .*durations|tests coverage|coverage.*|.*generated.*)\Z"
+)
+HEADER = re.compile(rb"\n(_+) ([^\n]*\S) _+\r?(?=\n|\Z)")
+"""A block's own heading, inside ERRORS, FAILURES and PASSES."""
+PROGRESS = re.compile(
+    rb"(?:\A|\n)(?:[^\s:][^\n:]{0,300}\.py(?:::[^\n]{0,400})? (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b"
+    rb"|\[gw[0-9]+\] \[ *[0-9]+%\] [A-Z]+ "
+    rb"|[^\s:][^\n:]{0,300}\.\w+ [.FEsxXRuP,]+ *(?:\[ *[0-9]+%\])?\r?(?=\n|\Z)"
+    rb"|[.FEsxXRuP,]* *\[ *[0-9]+%\]\r?(?=\n|\Z))"
+)
+"""A result row or a row of progress marks."""
+
+
+def line_end(data: bytes, offset: int) -> int:
+    """Offset behind the line that holds `offset`."""
+    end = data.find(b"\n", offset)
+    return len(data) if end < 0 else end + 1
+
+
+def line_text(data: bytes, start: int) -> bytes:
+    """The line that starts at `start`, without its end."""
+    end = data.find(b"\n", start)
+    line = data[start:] if end < 0 else data[start:end]
+    return line[:-1] if line.endswith(b"\r") else line
+
+
+def parse_totals(line: bytes) -> Totals | None:
+    """A totals line without or with its rule; None where the line is something else."""
+    body = line.strip(b"=").strip() if line.startswith(b"=") else line
+    match = _TOTALS.fullmatch(body)
+    if match is None:
+        return None
+    parts = match[1].decode("ascii")
+    if parts.startswith("no tests"):
+        inner = re.search(r"\(([0-9]+) deselected\)", parts)
+        counts = {"deselected": int(inner[1])} if inner else {}
+        return Totals(counts, collected_only="collected" in parts, nothing_ran=True)
+    counts = {}
+    listing = False
+    known = False
+    for part in parts.split(", "):
+        found = _PART.fullmatch(part)
+        if found is None:
+            return None
+        name = found[2]
+        known = known or _KNOWN.fullmatch(name) is not None
+        if name in ("tests collected", "test collected"):
+            listing, name = True, "collected"
+        name = _PLURAL.get(name, name)
+        counts[name] = counts.get(name, 0) + int(found[1])
+        if found[3]:
+            counts["deselected"] = int(found[3])
+    return Totals(counts, collected_only=listing) if known else None
+
+
+def find_anchors(data: bytes) -> list[Anchor]:
+    """Every line of the stream that looks like one of the runner's own ruled lines or totals."""
+    found: list[Anchor] = []
+    starts = [match.start() + 1 for match in _ANCHOR.finditer(data)]
+    if _ANCHOR.match(b"\n" + data[:80]):
+        starts.insert(0, 0)
+    for start in starts:
+        anchor = _classify(data, start)
+        if anchor is not None:
+            found.append(anchor)
+    return found
+
+
+def _classify(data: bytes, start: int) -> Anchor | None:
+    line = line_text(data, start)
+    end = line_end(data, start)
+    if line.startswith(b"INTERNALERROR>"):
+        return Anchor(Mark.CRASH, "", start, end)
+    totals = parse_totals(line) if len(line) < 1000 else None
+    if totals is not None:
+        return Anchor(Mark.TOTALS, "", start, end, totals)
+    ruled = _RULED.fullmatch(line)
+    if ruled is None:
+        return None
+    title = ruled[2].decode("utf-8", "replace")
+    if ruled[1][:1] == b"!":
+        return Anchor(Mark.STOP, title, start, end)
+    mark = {
+        "test session starts": Mark.START,
+        "ERRORS": Mark.FAILING,
+        "FAILURES": Mark.FAILING,
+        "short test summary info": Mark.SUMMARY,
+        "rerun test summary info": Mark.RERUNS,
+    }.get(title)
+    if mark is None:
+        if len(line) < 10 or not (_LATER.match(title) or len(ruled[1]) >= 5):
+            return None
+        mark = Mark.LATER
+    return Anchor(mark, title, start, end)
+
+
+def split_sessions(data: bytes) -> list[Session]:
+    """The runs of a stream in order; a stream without any anchor is one run."""
+    anchors = find_anchors(data)
+    sessions: list[Session] = []
+    current = Session(start=0, end=len(data))
+    depth = 1
+    for index, anchor in enumerate(anchors):
+        current.anchors.append(anchor)
+        if anchor.mark is Mark.START:
+            if current.header is None and len(current.anchors) == 1:
+                current.header = anchor
+            else:
+                depth += 1
+        elif anchor.mark is Mark.TOTALS:
+            if depth > 1:
+                depth -= 1
+            elif _closes(data, current, anchor, anchors, index):
+                current.closing = anchor
+                current.end = anchor.end
+                sessions.append(current)
+                current = Session(start=anchor.end, end=len(data))
+    if current.anchors or not sessions:
+        _close_open(data, current)
+        if sessions and all(a.mark in (Mark.STOP, Mark.LATER) for a in current.anchors):
+            # `!!! _pytest.outcomes.Exit !!!` and rules of other tools follow the totals of the last run.
+            sessions[-1].anchors += [a for a in current.anchors if a.mark is Mark.STOP]
+        else:
+            sessions.append(current)
+    sessions[-1].end = len(data)
+    return sessions
+
+
+def _close_open(data: bytes, session: Session) -> None:
+    """The last totals of a run whose inner reports were not balanced: the final anchor, with nothing behind it."""
+    last = [anchor for anchor in session.anchors if anchor.mark not in (Mark.STOP, Mark.LATER)]
+    if last and last[-1].mark is Mark.TOTALS and _nothing_follows(data, last[-1].end):
+        body = Session(start=session.start, end=session.end, anchors=session.anchors)
+        if _fits_blocks(data, body, last[-1]):
+            session.closing = last[-1]
+
+
+def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor], index: int) -> bool:
+    """Whether `totals` ends its run, judged by what follows."""
+    window = islice(anchors, index + 1, index + 50)
+    after = next((a for a in window if a.mark not in (Mark.STOP, Mark.LATER)), None)
+    if after is None:
+        if not _nothing_follows(data, totals.end):
+            return False
+    elif after.mark is not Mark.START and not PROGRESS.search(data, totals.end - 1, after.start):
+        return False
+    return _fits_blocks(data, session, totals)
+
+
+def _nothing_follows(data: bytes, end: int) -> bool:
+    return not HEADER.search(data, max(end - 1, 0)) and not PROGRESS.search(data, max(end - 1, 0))
+
+
+def _fits_blocks(data: bytes, session: Session, totals: Anchor) -> bool:
+    """Whether totals that follow blocks without a summary between them can be those of the blocks.
+
+    Inside the captured output of a failing test a line may read `5 passed in 0.01s`; a run with blocks has failures.
+    """
+    before = [anchor for anchor in session.anchors if anchor.start < totals.start]
+    last = next((a for a in reversed(before) if a.mark in (Mark.SUMMARY, Mark.FAILING, Mark.LATER, Mark.RERUNS)), None)
+    if last is None or last.mark is not Mark.FAILING or totals.totals is None:
+        return True
+    first = next(anchor for anchor in before if anchor.mark is Mark.FAILING)
+    # Counted onwards from the last question, so that a thousand look-alikes cost one pass.
+    upto, blocks = session.headings or (first.end - 1, 0)
+    blocks += sum(1 for _ in HEADER.finditer(data, upto, totals.start))
+    session.headings = (totals.start - 1, blocks)
+    claimed = totals.totals.failed + totals.totals.errors
+    return claimed > 0 and (blocks == 0 or blocks >= claimed)
