@@ -96,6 +96,7 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
         rf"\b[0-9]{{1,2}}/{_MONTH}/[0-9]{{4}}:{_CLOCK}{_ZONE}",
         r"<timestamp>",
     ),
+    (VolatileClass.ELAPSED, r"(\bTime Elapsed )[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?", r"\1<elapsed>"),
     (VolatileClass.TIMESTAMP, rf"(^|[ \[(\"'=,|>]){_CLOCK}\b", r"\1<timestamp>"),
     (VolatileClass.ELAPSED, r"(\b(?:real|user|sys)[ \t]+)[0-9]+m[0-9]+[.,][0-9]+s\b", r"\1<elapsed>"),
     (
@@ -118,7 +119,6 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
     ),
     (VolatileClass.ELAPSED, rf"([(\[])[0-9]+(?:\.[0-9]+)? ?{_UNIT}([)\]])", r"\1<elapsed>\2"),
     (VolatileClass.ELAPSED, r"(^)[0-9]+\.[0-9]+s (call|setup|teardown)\b", r"\1<elapsed> \2"),
-    (VolatileClass.ELAPSED, r"(\bTime Elapsed )[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?", r"\1<elapsed>"),
     (VolatileClass.HEX_ADDRESS, r"\b0x[0-9a-fA-F]{6,}\b", r"<hex_address>"),
     (VolatileClass.PID, r"(\b(?:pid|PID|Pid)(?:[ =:#]| = |: ))[0-9]+\b", r"\1<pid>"),
     (VolatileClass.PID, r"(\b[Pp]rocess (?:id )?#?)[0-9]{2,}\b", r"\1<pid>"),
@@ -132,9 +132,9 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
     (VolatileClass.HOST_PATH, r"(\bpluggy-[0-9.a-z]+ -- ).+$", r"\1<host_path>"),
     (
         VolatileClass.TMP_PATH,
-        r"((?:/private)?(?:/tmp|/var/tmp|/dev/shm|/var/folders/[^/ \t]+/[^/ \t]+/T)/)"
-        r"(?:pytest-of-[^/ \t]+/pytest-[0-9]+|[^/ \t'\":,;()\[\]{}<>]*[0-9][^/ \t'\":,;()\[\]{}<>]*"
-        r"|tmp[a-z_]{6,}|tmp\.[A-Za-z]{6,}|[^/ \t'\":,;()\[\]{}<>]+-[a-z_]{8}\b)",
+        r"((?:/private)?(?:/tmp|/var/tmp|/dev/shm|/var/folders/[^/ \t\n]+/[^/ \t\n]+/T)/)"
+        r"(?:pytest-of-[^/ \t\n]+/pytest-[0-9]+|[^/ \t\n'\":,;()\[\]{}<>]*[0-9][^/ \t\n'\":,;()\[\]{}<>]*"
+        r"|tmp[a-z_]{6,}|tmp\.[A-Za-z]{6,}|[^/ \t\n'\":,;()\[\]{}<>]+-[a-z_]{8}\b)",
         r"\1<tmp_path>",
     ),
     (VolatileClass.WORKER, r"\bgw[0-9]+\b", r"<worker>"),

@@ -80,7 +80,7 @@ def _masked_fast(window: bytes, masker: Masker) -> bytes:
     except (ImportError, UnicodeDecodeError):
         return _masked(window, masker)
     pattern = _combined(masker)
-    hit = polars.Series("piece", pieces).str.contains(pattern)
+    hit = polars.Series("piece", pieces, dtype=polars.String).str.contains(pattern)
     return b"".join(
         _masked_lines(piece, masker, pattern) if touched else piece.encode("utf-8")
         for piece, touched in zip(pieces, hit, strict=True)
@@ -92,7 +92,7 @@ def _masked_lines(piece: str, masker: Masker, pattern: str) -> bytes:
     import polars
 
     lines = piece.split("\n")
-    series = polars.Series("line", lines)
+    series = polars.Series("line", lines, dtype=polars.String)
     touched = series.str.contains(pattern).arg_true()
     masked = series.gather(touched)
     for rule in masker.rules:
