@@ -192,8 +192,9 @@ def _needs(name: VolatileClass, pattern: str) -> tuple[str, ...]:
     return _NEEDS[name]
 
 
-# A rule line is padded to a fixed width, so the padding moves when the time inside it gets a digit more.
-_RULED = r"^(==|--|__)[=_-]*( .*<[a-z_]+>.*? )(==|--|__)[=_-]*$"
+# A rule line is padded to a fixed width, so the padding moves when the time inside it gets a digit more. What stands
+# between two class names holds no bracket: each character is then tried once, whatever the line.
+_RULED = r"^(==|--|__)[=_-]*( [^<>\n]*(?:<[a-z_]+>[^<>\n]*)+ )(==|--|__)[=_-]*$"
 
 
 class Masker:
