@@ -55,7 +55,7 @@ def digest_output(
     if store is not None:
         rendered = digest_capture(streams, facts, epoch=table, profiles=profiles)
         try:
-            store.publish_digest(streams, facts, rendered)
+            store.publish(streams, facts, rendered)
         except StoreError:
             pass
         else:

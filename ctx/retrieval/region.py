@@ -1,0 +1,197 @@
+"""From an address to the region it names: text of one stream or derived artifact, lines or columns of it."""
+
+from dataclasses import dataclass, replace
+
+from ctx.addresses import Address, Bytes, Lines, Match, Scheme, SpanToken, Symbol
+from ctx.canonical import Masker, VolatileClass, canonical_json
+from ctx.errors import AddressError, UnknownError
+from ctx.safety.control import visible
+from ctx.safety.redact import Redactor
+from ctx.store.manifests import Manifest
+from ctx.store.store import Store
+from ctx.text import StreamView, plain_text
+
+STREAMS_WITH_BYTES = ("stdout", "stderr")
+DERIVED = ("census", "graph", "receipt", "digest")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Region:
+    """What an address names, found in one capture."""
+
+    address: Address
+    handle: str
+    stream: str
+    view: StreamView
+    first_line: int
+    """Raw lines, 1-based, inclusive; 1..0 for an empty stream."""
+    last_line: int
+    columns: tuple[int, int] | None = None
+    """Columns of the one line (first 1-based, end half-open) of the masked text."""
+    bytes: tuple[int, int] | None = None
+    lines: tuple[int, ...] | None = None
+    """Line numbers of a match; None: all of first..last."""
+    capture: str = ""
+    """`capture 1 of 3`."""
+    clamped: bool = False
+    masker: Masker | None = None
+
+    @property
+    def base(self) -> str:
+        """The address without selector, as it is printed."""
+        if self.address.scheme is Scheme.RUN:
+            return f"run:{self.handle[:12]}#{self.stream}"
+        return self.address.base
+
+    def raw(self) -> bytes:
+        """The exact bytes of the region; for a match, of its lines."""
+        if self.bytes is not None:
+            return self.view.raw[self.bytes[0] : self.bytes[1]]
+        if self.lines is not None:
+            return b"".join(self._line_bytes(number) for number in self.lines)
+        if self.columns is not None:
+            return self.columns_text().encode("utf-8", "replace")
+        if self.first_line > self.last_line:
+            return b""
+        first, end = self.view.raw_range(self.first_line, self.last_line)
+        return self.view.raw[first:end]
+
+    def _line_bytes(self, number: int) -> bytes:
+        first, end = self.view.raw_range(number, number)
+        return self.view.raw[first:end]
+
+    def columns_text(self) -> str:
+        """The columns of the masked, redacted line: the coordinates that a digest printed."""
+        assert self.columns is not None
+        number = self.view.screen_lines_of(self.first_line, self.first_line)[0]
+        masker = self.masker or Masker()
+        text = Redactor().redact(masker.mask(self.view.line(number)))
+        return text[self.columns[0] - 1 : self.columns[1] - 1]
+
+
+def safe_text(raw: bytes, encoding: str) -> str:
+    """Raw bytes as a reader may see them: escape sequences gone, secrets masked, control characters visible."""
+    text = Redactor().redact(plain_text(raw, encoding))
+    if text.isascii() and "\r" not in text and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    lines = text.split("\n")
+    return "\n".join(visible(line[:-1]) + "\r" if line.endswith("\r") else visible(line) for line in lines)
+
+
+def find_region(
+    store: Store, address: Address, *, capture: int = 1, context: int = 0, cwd: str | None = None
+) -> Region:
+    """The region that `address` names.
+
+    Raises:
+        UnknownError, ExpiredError: No such run, stream, region, or a line past the end.
+    """
+    if address.scheme is Scheme.BLOB:
+        return _selected(_blob(store, address), context)
+    manifest = store.manifest(address.name, capture, cwd)
+    total = len(store.captures(manifest.handle))
+    name = address.stream or "digest"
+    region = Region(
+        address=address,
+        handle=manifest.handle,
+        stream=name,
+        view=StreamView(name, _content(store, manifest, name)),
+        first_line=1,
+        last_line=0,
+        capture=f"capture {capture} of {total}",
+        masker=Masker(content=[VolatileClass(c) for c in manifest.digest.get("content_classes", [])]),
+    )
+    if isinstance(address.selector, SpanToken):
+        span = store.span(manifest, address.selector.token)
+        if span.stream != name:
+            raise UnknownError(f"{region.base} --span {span.token}: this region is of #{span.stream}")
+        columns = None if span.first_col is None or span.end_col is None else (span.first_col, span.end_col)
+        return replace(region, first_line=span.first_line, last_line=span.last_line, columns=columns)
+    return _selected(region, context)
+
+
+def _content(store: Store, manifest: Manifest, name: str) -> bytes:
+    if name in DERIVED:
+        return store.derived(manifest, name)
+    if name == "manifest":
+        return canonical_json(manifest.to_json()) + b"\n"
+    if name == "interleave":
+        if manifest.interleave is None:
+            raise UnknownError(f"run:{manifest.handle[:12]}#interleave: the order of arrival was not recorded")
+        return store.blobs.get(manifest.interleave)
+    return store.stream(manifest, name)
+
+
+def _blob(store: Store, address: Address) -> Region:
+    found = store.blobs.complete(address.name)
+    if not found:
+        raise UnknownError(f"blob:{address.name}: not in this store")
+    if len(found) > 1:
+        listed = ", ".join(f"blob:{name[:16]}" for name in found[:8])
+        raise UnknownError(f"blob:{address.name}: a prefix of several blobs: {listed}; give more digits")
+    view = StreamView("blob", store.blobs.get(found[0]))
+    return Region(address=address, handle=found[0], stream="blob", view=view, first_line=1, last_line=0)
+
+
+def _selected(region: Region, context: int) -> Region:
+    total = region.view.raw_line_count
+    selector = region.address.selector
+    match selector:
+        case None:
+            return replace(region, last_line=total)
+        case Lines(first, last):
+            if first > total and total:
+                raise UnknownError(f"{region.base} {selector}: it has {total} lines")
+            first, clamped = max(1, first - context), last > total
+            return replace(region, first_line=first, last_line=min(last + context, total), clamped=clamped)
+        case Bytes(first, end):
+            size = len(region.view.raw)
+            if first > size:
+                raise UnknownError(f"{region.base} {selector}: it has {size} bytes")
+            return replace(region, last_line=total, bytes=(first, min(end, size)), clamped=end > size)
+        case Match(pattern):
+            lines = matching_lines(region.view, compile_pattern(pattern))
+            return replace(region, last_line=total, lines=tuple(_widened(lines, context, total)))
+        case Symbol(name):
+            raise UnknownError(f"{region.base} {selector}: no symbols are known of this text; use --match {name}")
+        case _:
+            raise AddressError(
+                f"{region.base}: a span needs a run; for example run:0123456789ab#stdout --span 0123456789"
+            )
+
+
+def _widened(lines: list[int], context: int, total: int) -> list[int]:
+    if not context:
+        return lines
+    return sorted({n for line in lines for n in range(max(1, line - context), min(total, line + context) + 1)})
+
+
+def compile_pattern(pattern: str, *, fixed: bool = False, ignore_case: bool = False):  # type: ignore[no-untyped-def]
+    """A linear-time pattern (RE2): no back-references, no look-around.
+
+    Raises:
+        AddressError: Not a pattern of that dialect, or too long.
+    """
+    import re2
+
+    if len(pattern) > 1000:
+        raise AddressError(f"pattern of {len(pattern)} characters: at most 1,000 are matched; shorten it")
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = True
+    options.case_sensitive = not ignore_case
+    try:
+        return re2.compile(re2.escape(pattern) if fixed else pattern, options)
+    except re2.error as error:
+        raise AddressError(f"pattern {pattern!r}: {error}; use --fixed-strings for plain text") from None
+
+
+def matching_lines(view: StreamView, pattern) -> list[int]:  # type: ignore[no-untyped-def]
+    """Raw lines whose screen view the pattern matches, in order, each once."""
+    found: list[int] = []
+    for number, text in view.lines():
+        if pattern.search(text) is not None:
+            raw = view.raw_line(number)
+            if not found or found[-1] != raw:
+                found.append(raw)
+    return found
