@@ -47,6 +47,22 @@ class Region:
     candidates: list[Candidate]
     sectioned: bool
     """A banner ERRORS or FAILURES begins it; otherwise the head of the report is missing."""
+    failures: list[int] = field(default_factory=list)
+    """Offsets of what may be the banner FAILURES between the two sections."""
+
+    def set_ends(self, kept: list[Candidate]) -> None:
+        """Blocks reach to the next accepted heading or to the banner between; captured sections to the next mark."""
+        for index, block in enumerate(kept):
+            following = kept[index + 1] if index + 1 < len(kept) else None
+            block.end = following.start if following is not None else self.end
+            if block.phase and (following is None or not following.phase):
+                between = [start for start in self.failures if block.start < start < block.end]
+                if between:
+                    printed = bool(block.captures) and block.captures[0][0] < between[0]
+                    block.end = between[-1] if printed and following is not None else between[0]
+            marks = [start for start, _ in block.captures if start < block.end]
+            block.captures = [(s, marks[i + 1] if i + 1 < len(marks) else block.end) for i, s in enumerate(marks)]
+            block.read = None
 
 
 # Finding the region ---------------------------------------------------------------------------------------------------
@@ -96,9 +112,10 @@ def failing_region(session: Session, headings: list[Heading], names: Counter[str
     candidates, end = _walk([h for h in headings if start <= h.start < stop], stop, later, names)
     if first is None and not candidates:
         return None
-    for index, candidate in enumerate(candidates):
-        candidate.end = candidates[index + 1].start if index + 1 < len(candidates) else end
-    return Region(start, end, candidates, first is not None)
+    failures = [a.start for a in banners if a.title == "FAILURES"]
+    region = Region(start, end, candidates, first is not None, failures)
+    region.set_ends(candidates)
+    return region
 
 
 def _opens(heading: Heading | None, names: Counter[str]) -> bool:
@@ -118,9 +135,7 @@ def _named(title: str) -> tuple[str, str]:
     return title.removeprefix("[doctest] "), ""
 
 
-def _walk(
-    headings: list[Heading], stop: int, later: list[int], names: Counter[str]
-) -> tuple[list[Candidate], int]:
+def _walk(headings: list[Heading], stop: int, later: list[int], names: Counter[str]) -> tuple[list[Candidate], int]:
     """Candidates in order, and where the failing sections end: at the first later banner that is no captured text."""
     found: list[Candidate] = []
     missing = Counter(names)
@@ -204,7 +219,7 @@ def join_blocks(data: bytes, region: Region, wanted: list[Wanted]) -> tuple[list
     taken = {id(entry.block) for entry in wanted if entry.block is not None}
     rest = [c for c in region.candidates if id(c) not in taken]
     kept = [c for c in region.candidates if id(c) in taken or not c.captured]
-    _set_ends(kept, region.end)
+    region.set_ends(kept)
     return [c for c in rest if not c.captured], [c for c in rest if c.captured]
 
 
@@ -253,14 +268,6 @@ def _worker_crashes(data: bytes, region: Region) -> dict[str, Candidate]:
             if match is not None:
                 found[decode(match[1])] = candidate
     return found
-
-
-def _set_ends(kept: list[Candidate], end: int) -> None:
-    """Blocks reach to the next accepted heading; captured sections to the next of their marks."""
-    for index, block in enumerate(kept):
-        block.end = kept[index + 1].start if index + 1 < len(kept) else end
-        marks = [start for start, _ in block.captures]
-        block.captures = [(s, marks[i + 1] if i + 1 < len(marks) else block.end) for i, s in enumerate(marks)]
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -391,7 +398,7 @@ def split_class(message: str) -> tuple[str, str]:
     return match[1], (match[2] or "").strip()
 
 
-def _same_file(path: str, file: str) -> bool:
+def same_file(path: str, file: str) -> bool:
     path = path.replace("\\", "/")
     return path == file or path.endswith("/" + file) or (path.startswith("../") and file.endswith(path.lstrip("./")))
 
@@ -401,7 +408,7 @@ def test_frame(reading: Reading, node_id: str) -> Frame | None:
     file = file_of(node_id)
     for frames in (reading.frames[reading.last_link :], reading.frames):
         for frame in reversed(frames):
-            if _same_file(frame.path, file):
+            if same_file(frame.path, file):
                 return frame
     project = [f for f in reading.frames if not f.path.startswith(("/", "<")) and not re.match(r"[A-Za-z]:", f.path)]
     if project:
@@ -441,14 +448,12 @@ def join_places(rows: list[PlaceRow], wanted: list[Row]) -> dict[int, PlaceRow]:
     Captured output between them may hold look-alikes; a row that fits no test in order is skipped.
     """
     joined: dict[int, PlaceRow] = {}
-    if len(rows) == len(wanted):
-        return dict(enumerate(rows))
     at = 0
     for index, row in enumerate(wanted):
         message = row.message.removesuffix("...").partition("\n")[0].rstrip()
         for ahead in range(at, min(at + 200, len(rows))):
             place = rows[ahead]
-            same = place.message.startswith(message) if message else _same_file(place.frame.path, file_of(row.node_id))
+            same = place.message.startswith(message) if message else same_file(place.frame.path, file_of(row.node_id))
             if same and (message or place.frame.path):
                 joined[index] = place
                 at = ahead + 1

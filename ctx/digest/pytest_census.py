@@ -4,6 +4,7 @@ Sources, best first (S5.1.3): the short summary, `-v` result rows, headings of b
 the totals leave room for, so that text which imitates a row cannot add a test to a run that counted its failures.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from ctx.digest.pytest_blocks import (
     join_places,
     place_rows,
     read_block,
+    same_file,
     split_class,
     test_frame,
 )
@@ -31,13 +33,13 @@ from ctx.digest.pytest_rows import (
     Known,
     Row,
     Started,
+    error_phases,
     file_of,
     result_rows,
     summary_rows,
-    test_had_result,
     unfinished,
 )
-from ctx.digest.pytest_sections import Anchor, Mark, Session, Totals, line_text
+from ctx.digest.pytest_sections import PROGRESS, Anchor, Mark, Session, Totals, line_text
 
 
 @dataclass(slots=True)
@@ -57,6 +59,8 @@ class Finding:
     """Classes of a chained exception, cause first; empty for one exception."""
     from_heading: bool = False
     """Known by a block's heading only; its file is that of the block's own frame."""
+    guessed: bool = False
+    """The file of such an identity is unknown, or nothing but the frame names it."""
 
 
 @dataclass(slots=True)
@@ -78,10 +82,24 @@ class SessionFacts:
     parallel: bool = False
     """Several workers: arrival order means nothing."""
     head_missing: bool = False
+    failed_by_status: bool = False
+    """The exit status says that something failed."""
+    roots: tuple[str, ...] = ()
+    """Absolute folders that node ids are relative to."""
+    seen_files: dict[str, bool] = field(default_factory=dict)
+    frame_paths: set[str] | None = None
+
+    timed_out: bool = False
+    """A stack dump of pytest-timeout ends the run."""
 
     @property
     def totals(self) -> Totals | None:
         return self.session.totals
+
+    @property
+    def broken_off(self) -> bool:
+        """The output ends in the progress: no totals, no summary, no blocks."""
+        return self.session.closing is None and self.summary is None and not self.has_blocks
 
     @property
     def expected(self) -> int | None:
@@ -89,9 +107,11 @@ class SessionFacts:
         return None if self.totals is None else self.totals.failed + self.totals.errors
 
 
-def read_session(data: bytes, session: Session) -> SessionFacts:
+def read_session(
+    data: bytes, session: Session, *, failed_by_status: bool = False, roots: tuple[str, ...] = ()
+) -> SessionFacts:
     """The facts of one run; see the module's docstring for the order of sources."""
-    facts = SessionFacts(session)
+    facts = SessionFacts(session, failed_by_status=failed_by_status, roots=roots)
     stop = session.closing.start if session.closing else session.end
     banners = [a for a in session.of(Mark.FAILING) if a.start < stop]
     begin = session.header.end if session.header else session.start
@@ -102,8 +122,10 @@ def read_session(data: bytes, session: Session) -> SessionFacts:
     known = Known({h.name for h in headings if not h.capture}, lambda: _row_ids(data, facts.progress))
     rows = _summary(data, facts, stop, known)
     facts.parallel = _is_parallel(data, session, facts.progress)
-    failing = _corroborated(data, facts, [r for r in rows if r.status in FAILING_WORDS], headings)
+    failing = _corroborated(data, facts, [r for r in rows if r.status in FAILING_WORDS], headings, known)
     facts.others = [r for r in rows if r.status not in FAILING_WORDS]
+    if facts.rejected and not failing and not facts.others:
+        facts.summary = None
     _add_result_rows(data, facts, failing)
     names = Counter(name for row in failing for name in heading_names(row))
     limit = facts.summary.start if facts.summary else stop
@@ -113,16 +135,32 @@ def read_session(data: bytes, session: Session) -> SessionFacts:
     if region is not None:
         _join(data, facts, region)
     _other_rows(data, facts)
+    _add_phases(data, facts)
     for finding in facts.failing:
-        _describe(data, facts, finding)
-    facts.head_missing = _head_missing(data, session, headings)
-    if session.closing is None or session.of(Mark.STOP) or session.of(Mark.CRASH):
-        facts.running = unfinished(data, *facts.progress)
+        _describe(data, finding)
+    facts.head_missing = _head_missing(data, session, headings, rows)
+    facts.running = _running(data, facts)
     return facts
 
 
+def _running(data: bytes, facts: SessionFacts) -> list[Started]:
+    """Tests without a result where a run ended in the middle of one; an early stop ends between two."""
+    session = facts.session
+    stops = [anchor.title for anchor in session.of(Mark.STOP)]
+    crashed = bool(session.of(Mark.CRASH))
+    if not (facts.broken_off or crashed or any(_BROKEN_OFF.search(title) for title in stops)):
+        return []
+    found = unfinished(data, *facts.progress)
+    facts.timed_out = session.closing is None and any(b" Timeout +++" in line_text(data, s.start) for s in found)
+    return [started for started in found if not (crashed and started.done is not None)]
+
+
+_BROKEN_OFF = re.compile(r"KeyboardInterrupt|Exit:|timeout", re.IGNORECASE)
+
+
 def _row_ids(data: bytes, progress: tuple[int, int]) -> set[str]:
-    return {row.node_id for word in ("FAILED", "ERROR") for row in result_rows(data, *progress, word)}
+    rows = (row for word in ("FAILED", "ERROR") for row in result_rows(data, *progress, word))
+    return {row.node_id for row in rows if _is_sure(data, progress, row)}
 
 
 def _is_parallel(data: bytes, session: Session, progress: tuple[int, int]) -> bool:
@@ -147,6 +185,8 @@ def _summary(data: bytes, facts: SessionFacts, stop: int, known: Known) -> list[
             facts.summary, chosen = anchor, rows
         if fits:
             break
+    if not anchors and session.header is None and session.closing is not None:
+        chosen = _rows_without_banner(data, session, stop, known)
     reruns = [a for a in session.of(Mark.RERUNS) if a.start < stop]
     if reruns:
         extra = list(summary_rows(data, reruns[-1].end, _section_end(session, reruns[-1], stop), known))
@@ -158,51 +198,74 @@ def _summary(data: bytes, facts: SessionFacts, stop: int, known: Known) -> list[
     return chosen
 
 
+def _rows_without_banner(data: bytes, session: Session, stop: int, known: Known) -> list[Row]:
+    """Rows directly above the totals of an output whose head is missing: `pytest | tail -3`."""
+    begin = stop
+    while begin > session.start:
+        line = data.rfind(b"\n", session.start, begin - 1) + 1 if begin - 1 > session.start else session.start
+        line = max(line, session.start)
+        if not data.startswith((b"FAILED ", b"ERROR ", b"SKIPPED [", b"XFAIL ", b"XPASS ", b"!!!"), line):
+            break
+        begin = line
+    return list(summary_rows(data, begin, stop, known))
+
+
 def _section_end(session: Session, anchor: Anchor, stop: int) -> int:
     ends = [a.start for a in session.anchors if a.start > anchor.start and a.mark not in (Mark.TOTALS, Mark.START)]
     return min([*ends, stop])
 
 
-def _corroborated(data: bytes, facts: SessionFacts, rows: list[Row], headings: list[Heading]) -> list[Row]:
-    """Rows without those that only captured text can have printed: no heading has their name, nothing their file."""
-    names = {h.name for h in headings if not h.capture}
+def _corroborated(
+    data: bytes, facts: SessionFacts, rows: list[Row], headings: list[Heading], known: Known
+) -> list[Row]:
+    """Rows without those that only a test's own output can have printed.
+
+    Rows beyond what the totals count go first if nothing else names them or their file. Where the blocks alone make up
+    the totals, a row whose file stands neither in the progress nor in a traceback is an imitation too.
+    """
     blocks = sum(1 for h in headings if not h.capture)
     expected = facts.expected
-    if not blocks or (expected is not None and len(rows) <= expected and blocks < expected):
+    surplus = 0 if expected is None else len(rows) - expected
+    enough = bool(blocks) and (expected is None or blocks >= expected)
+    if not rows or (surplus <= 0 and not enough):
         return rows
-    doubtful = [
-        row
-        for row in rows
-        if not any(name in names for name in heading_names(row)) and file_of(row.node_id) not in names
-    ]
-    if not doubtful:
-        return rows if expected is None or len(rows) <= expected else _without_surplus(rows, headings, expected)
-    files = _frame_paths(data, facts, headings)
-    begin, end = facts.progress
-    for row in doubtful:
-        file = file_of(row.node_id)
-        seen = file in files or data.find(file.encode("utf-8", "replace"), begin, end) >= 0
-        if not seen or (expected is not None and len(rows) - len(facts.rejected) > expected):
-            facts.rejected.append(row)
-    rejected = {id(row) for row in facts.rejected}
+    if expected == 0:
+        # Totals without a failure, and rows that claim some: the exit status decides who imitates whom.
+        facts.rejected = [] if facts.failed_by_status else rows
+        return rows if facts.failed_by_status else []
+    names = {h.name for h in headings if not h.capture}
+    doubtful = [row for row in rows if not _file_is_seen(data, facts, row, headings)] if enough else []
+    if surplus > len(doubtful):
+        others = [row for row in rows if row not in doubtful]
+        support = {id(row): _support(row, names, known) for row in others}
+        order = sorted(range(len(others)), key=lambda index: (support[id(others[index])], -index))
+        doubtful += [others[index] for index in order[: surplus - len(doubtful)] if support[id(others[index])] < 4]
+    facts.rejected = doubtful
+    rejected = {id(row) for row in doubtful}
     return [row for row in rows if id(row) not in rejected]
 
 
-def _without_surplus(rows: list[Row], headings: list[Heading], expected: int) -> list[Row]:
-    """More rows than the totals count: each heading vouches for one row of its name; exact repeats go last."""
-    room = Counter(h.name for h in headings if not h.capture)
-    kept = []
-    for row in rows:
-        name = next((name for name in heading_names(row) if room[name] > 0), None)
-        if name is not None:
-            room[name] -= 1
-            kept.append(row)
-    return kept if len(kept) >= expected else rows
+def _support(row: Row, names: set[str], known: Known) -> int:
+    """What vouches for a row besides itself: its block's heading, its own result row."""
+    headed = any(name in names for name in heading_names(row)) or file_of(row.node_id) in names
+    return (1 if headed else 0) + (4 if row.node_id in known.ids() else 0)
+
+
+def _file_is_seen(data: bytes, facts: SessionFacts, row: Row, headings: list[Heading]) -> bool:
+    """Whether the progress section or a traceback outside captured output names the row's file."""
+    file = file_of(row.node_id)
+    if file not in facts.seen_files:
+        begin, end = facts.progress
+        seen = data.find(file.encode("utf-8", "replace"), begin, end) >= 0
+        facts.seen_files[file] = seen or any(same_file(p, file) for p in _frame_paths(data, facts, headings))
+    return facts.seen_files[file]
 
 
 def _frame_paths(data: bytes, facts: SessionFacts, headings: list[Heading]) -> set[str]:
     """Files of the tracebacks of blocks that are not inside captured output."""
-    paths: set[str] = set()
+    if facts.frame_paths is not None:
+        return facts.frame_paths
+    paths = facts.frame_paths = set()
     region = failing_region(facts.session, headings, Counter(), facts.summary.start if facts.summary else len(data))
     for candidate in region.candidates if region else ():
         if not candidate.captured:
@@ -227,7 +290,7 @@ def _add_result_rows(data: bytes, facts: SessionFacts, failing: list[Row]) -> No
                 have[key] -= 1
             else:
                 found.append(row)
-    sure = [row for row in found if _is_sure(data, facts, row)]
+    sure = [row for row in found if _is_sure(data, facts.progress, row)]
     if room is not None and len(found) <= room:
         sure = found
     failing += sorted(sure if room is None else sure[:room], key=lambda row: row.start)
@@ -237,12 +300,12 @@ def _word_class(status: str) -> str:
     return {"ERROR": "error", "FAILED": "failed"}.get(status, "subtest")
 
 
-def _is_sure(data: bytes, facts: SessionFacts, row: Row) -> bool:
+def _is_sure(data: bytes, progress: tuple[int, int], row: Row) -> bool:
     """A row with the runner's own progress mark, or whose file other rows name too (S5.1.14)."""
     line = line_text(data, row.start)
     if row.worker or line.rstrip().endswith(b"]"):
         return True
-    begin, end = facts.progress
+    begin, end = progress
     prefix = b"\n" + file_of(row.node_id).encode("utf-8", "replace") + b"::"
     first = data.find(prefix, max(begin - 1, 0), end)
     return first >= 0 and data.find(prefix, first + 1, end) >= 0
@@ -271,11 +334,14 @@ def _join(data: bytes, facts: SessionFacts, region: Region) -> None:
         finding.block = entry.block
     room = None if facts.expected is None else facts.expected - len(facts.failing)
     usable = plain
-    if room is not None and not facts.failing and room > len(plain):
-        usable = sorted(plain + captured, key=lambda c: c.start)
+    if room is not None and room > len(plain):
+        # Behind captured output a heading may be the runner's or the test's; one with a known file goes first.
+        likely = sorted(captured, key=lambda c: (not _is_known_block(data, facts, c), c.start))
+        usable = sorted(plain + likely[: room - len(plain)], key=lambda c: c.start)
+        region.set_ends(usable)
     for candidate in usable:
         if room is None or room > 0:
-            facts.failing.append(_from_heading(data, candidate))
+            facts.failing.append(_from_heading(data, facts, candidate))
             room = None if room is None else room - 1
         else:
             facts.unjoined.append(candidate)
@@ -290,8 +356,27 @@ def _join(data: bytes, facts: SessionFacts, region: Region) -> None:
                 without[index].place = place
 
 
-def _from_heading(data: bytes, candidate: Candidate) -> Finding:
-    """A failure that only its block names: the block's own file completes the identity."""
+def _is_known_block(data: bytes, facts: SessionFacts, candidate: Candidate) -> bool:
+    """Whether the file of a block's first frame is named by the progress section, or it has no frame at all."""
+    frames = [f.path for f in read_block(data, candidate).frames if "site-packages" not in f.path]
+    begin, end = facts.progress
+    return not frames or data.find(frames[0].encode("utf-8", "replace"), begin, end) >= 0
+
+
+_PROGRESS_FILE = re.compile(rb"(?:\A|\n)([^\s:\[][^\n:]{0,300}?\.py)(?=::| [.FEsxXRuP,])")
+
+
+def _only_file(data: bytes, progress: tuple[int, int]) -> str:
+    """The test file of a run that has one; empty where there are several or the progress names none."""
+    begin, end = progress
+    if end - begin > 1 << 18:
+        return ""
+    files = {match[1] for match in _PROGRESS_FILE.finditer(data[begin:end])}
+    return files.pop().decode("utf-8", "replace") if len(files) == 1 else ""
+
+
+def _from_heading(data: bytes, facts: SessionFacts, candidate: Candidate) -> Finding:
+    """A failure that only its block names: the block's own file, or the run's only one, completes the identity."""
     reading = read_block(data, candidate)
     head, bracket, param = candidate.name.partition("[")
     function = head.rpartition(".")[2].partition(" ")[0]
@@ -299,31 +384,44 @@ def _from_heading(data: bytes, candidate: Candidate) -> Finding:
     if frame is None and not candidate.phase:
         frame = next((f for f in reading.frames if not f.path.startswith(("/", "<"))), None)
     node_id = candidate.name
-    if frame is not None and candidate.phase != "collect":
-        node_id = "::".join([frame.path, head.replace(".", "::") + bracket + param])
+    path = _relative(frame.path, facts.roots) if frame is not None else ""
+    path = path or _only_file(data, facts.progress)
+    if path and candidate.phase != "collect":
+        node_id = "::".join([path, head.replace(".", "::") + bracket + param])
     status = "ERROR" if candidate.phase else "FAILED"
     end = candidate.body
-    return Finding(Row(status, node_id, "", candidate.start, end), "", candidate, from_heading=True)
+    begin, stop = facts.progress
+    sure = bool(path) and data.find(path.encode("utf-8", "replace"), begin, stop) >= 0
+    row = Row(status, node_id, "", candidate.start, end)
+    return Finding(row, "", candidate, from_heading=True, guessed=not sure and candidate.phase != "collect")
+
+
+def _relative(path: str, roots: Iterable[str]) -> str:
+    """A printed path as node ids write it; empty where it lies outside."""
+    for root in roots:
+        if path.startswith(root.rstrip("/") + "/"):
+            return path[len(root.rstrip("/")) + 1 :]
+    return "" if path.startswith(("/", "<", "../")) else path
 
 
 # Describing -----------------------------------------------------------------------------------------------------------
 
 
-def _describe(data: bytes, facts: SessionFacts, finding: Finding) -> None:
-    """Phase, class, one line and place of a finding, from its block and its row."""
+def _describe(data: bytes, finding: Finding) -> None:
+    """Class, one line and place of a finding, from its block and its row."""
     row = finding.row
-    finding.phase = _phase(data, facts, finding)
     reading = read_block(data, finding.block) if finding.block is not None else None
     message = _message(row, reading, finding.place)
     finding.failure_class, finding.summary = split_class(message)
+    if message.endswith("...") and message == row.message and not finding.summary:
+        # The width limit may have cut the class itself.
+        finding.failure_class, finding.summary = "", message
     if message.startswith("[XPASS(strict)]"):
         finding.failure_class = "xpass_strict"
     elif message.startswith("worker '") and " crashed while running " in message:
         finding.failure_class, finding.summary = "worker_crash", "worker crashed while running this test"
     elif not finding.failure_class and reading is not None:
         finding.failure_class = reading.raised if split_class(reading.raised)[0] else ""
-    if not finding.failure_class and row.message:
-        finding.failure_class = split_class(row.message.removesuffix("..."))[0]
     if reading is not None:
         classes = [split_class(line)[0] for line in reading.error_lines]
         if len(classes) > 1 and all(classes):
@@ -339,7 +437,7 @@ def _message(row: Row, reading: Reading | None, place: PlaceRow | None) -> str:
     stem = row.message.removesuffix("...").partition("\n")[0].rstrip()
     if reading is not None:
         for line in reversed(reading.error_lines):
-            if line.startswith(stem):
+            if line.startswith(stem) or split_class(line)[1].startswith(stem):
                 return line
         if not stem and reading.error_lines:
             return reading.error_lines[-1]
@@ -352,40 +450,32 @@ def _message(row: Row, reading: Reading | None, place: PlaceRow | None) -> str:
     return row.message
 
 
-def _phase(data: bytes, facts: SessionFacts, finding: Finding) -> str:
-    row = finding.row
-    if row.status != "ERROR":
-        return "call"
-    if finding.block is not None and finding.block.phase:
-        return finding.block.phase
-    if "::" not in row.node_id:
-        return "collect"
-    return _phase_by_rows(data, facts, row)
+def _add_phases(data: bytes, facts: SessionFacts) -> None:
+    """Call, set-up, tear-down or collection of each finding; empty where no block and no result row tells."""
+    phases: dict[str, list[str]] | None = None
+    for finding in facts.failing:
+        row = finding.row
+        if row.status != "ERROR":
+            finding.phase = "call"
+        elif finding.block is not None and finding.block.phase:
+            finding.phase = finding.block.phase
+        elif "::" not in row.node_id:
+            finding.phase = "collect"
+        else:
+            if phases is None:
+                phases = error_phases(data, *facts.progress)
+            told = phases.get(row.node_id)
+            finding.phase = told.pop(0) if told else ""
 
 
-def _phase_by_rows(data: bytes, facts: SessionFacts, row: Row) -> str:
-    """Without a block, the result rows tell: an error behind another result of the test is one of its teardown."""
-    begin, end = facts.progress
-    needle = b"\n" + row.node_id.encode("utf-8", "replace") + b" "
-    first = data.find(needle + b"ERROR", max(begin - 1, 0), end)
-    if first < 0:
-        return ""
-    before = data.find(needle, max(begin - 1, 0), first + 1)
-    if before != first:
-        return "teardown"
-    again = data.find(needle + b"ERROR", first + 1, end)
-    return "" if again >= 0 else "setup"
-
-
-def _head_missing(data: bytes, session: Session, headings: Iterable[Heading]) -> bool:
+def _head_missing(data: bytes, session: Session, headings: Iterable[Heading], rows: list[Row]) -> bool:
     """Whether the report begins inside itself: no session banner, and a block or summary before any progress."""
-    from ctx.digest.pytest_sections import PROGRESS
-
     if session.header is not None or session.start > 0:
         return False
-    first = next((a for a in session.anchors), None)
-    block = next((h for h in headings if not h.capture), None)
-    stops = [x.start for x in (first, block) if x is not None]
-    if not stops:
-        return False
-    return first is not None and first.mark is not Mark.CRASH and not PROGRESS.search(data, 0, min(stops))
+    first = next((a.start for a in session.anchors if a.mark not in (Mark.TOTALS, Mark.CRASH, Mark.STOP)), None)
+    block = next((h.start for h in headings if not h.capture), None)
+    starts = [start for start in (first, block, rows[0].start if rows else None) if start is not None]
+    return bool(starts) and not PROGRESS.search(data, 0, min(starts)) and not _MARKS_ONLY.match(data)
+
+
+_MARKS_ONLY = re.compile(rb"\s*[.FEsxXRuP,]+")

@@ -102,6 +102,10 @@ class ItemBuilder:
             draft.location = self.location(finding.frame.path, finding.frame.line, file_of(row.node_id))
         self.drafts.append(draft)
 
+    def detail_is_source(self) -> None:
+        """The last finding's whole region is its own record: a report entry."""
+        self.drafts[-1].detail = self.drafts[-1].source
+
     def other(self, row: Row, kind: ItemKind, severity: Severity, fields: dict[str, Scalar] | None = None) -> None:
         """A skipped, expected-to-fail, unexpectedly passing or flaky test."""
         draft = Draft(kind, severity, row.node_id, self._places.add(row.start, row.end), summary=row.message)
@@ -147,9 +151,7 @@ class ItemBuilder:
 
     def disagreement(self, text: str, start: int, end: int) -> None:
         """Two witnesses that contradict each other."""
-        draft = Draft(
-            ItemKind.DISAGREEMENT, Severity.ERROR, "exit status against report", self._places.add(start, end)
-        )
+        draft = Draft(ItemKind.DISAGREEMENT, Severity.ERROR, "exit status against report", self._places.add(start, end))
         draft.summary = text
         self.drafts.append(draft)
 

@@ -134,12 +134,19 @@ def split_id(rest: str, known: Known) -> tuple[str, str]:
     for cut in [len(rest), *reversed(cuts)]:
         if rest[:cut] in known.ids():
             return rest[:cut], rest[cut + 3 :]
-    if balanced:
-        return rest[: balanced[0]], rest[balanced[0] + 3 :]
+    # An id with a parameter ends in a bracket, and a message begins with a class or with the assertion.
+    likely = [cut for cut in cuts if rest[cut - 1] == "]" or "[" not in rest[:cut]]
+    for cut in [cut for cut in likely if _MESSAGE.match(rest, cut + 3)] + balanced:
+        return rest[:cut], rest[cut + 3 :]
     closing = rest.find("] - ", colons)
     if closing >= 0:
         return rest[: closing + 1], rest[closing + 4 :]
     return rest, ""
+
+
+_MESSAGE = re.compile(
+    r"(?:[A-Za-z_][\w.]*(?:: |\Z|\.\.\.\Z)|assert\b|\[XPASS\(strict\)\]|worker '|contains [0-9]+ failed subtest)"
+)
 
 
 def _balanced(text: str) -> bool:
@@ -147,7 +154,7 @@ def _balanced(text: str) -> bool:
 
 
 def _completed(rest: str, known: Known) -> tuple[str, bool]:
-    """An id cut by `...` completed from rows or headings where exactly one begins like it, and whether it is still cut."""
+    """An id cut by `...`, completed where exactly one row or heading begins like it; and whether it is still cut."""
     stem = rest[:-3]
     fits = [node_id for node_id in known.ids() if node_id.startswith(stem)]
     if len(fits) == 1:
@@ -161,7 +168,7 @@ def _completed(rest: str, known: Known) -> tuple[str, bool]:
 
 def _unwrapped(data: bytes, rest: str, last: int, end: int) -> tuple[str, int]:
     """A row whose bracket is still open, joined with the next lines where they close it."""
-    if "[" not in rest or _balanced(rest) or rest.endswith("...") or "] - " in rest or rest.endswith("]"):
+    if "[" not in rest or _balanced(rest) or rest.endswith(("...", "]")) or "] - " in rest:
         return rest, last
     joined, upto = rest, last
     for _ in range(3):
@@ -268,13 +275,23 @@ def _split_row(data: bytes, start: int, at: int) -> Row | None:
     return Row(word, decode(found[1]), "", found.start(), line_end(data, at))
 
 
-def test_had_result(data: bytes, start: int, row: Row) -> bool:
-    """Whether the row before `row` gives another result of the same test: then an error is one of its teardown."""
-    prefix = data.rfind(b"\n", start, row.start - 1) + 1 if row.start - 1 > start else start
-    line = line_text(data, prefix)
-    return line.startswith(row.node_id.encode("utf-8", "replace") + b" ") and re.search(
-        rb" (?:PASSED|FAILED|ERROR|XFAIL|XPASS|SKIPPED)\b", line[len(row.node_id.encode("utf-8", "replace")) :]
-    ) is not None
+def error_phases(data: bytes, start: int, end: int) -> dict[str, list[str]]:
+    """Phases of the `ERROR` rows of each test, in order: behind another result of the test it is its tear-down."""
+    found: dict[str, list[str]] = {}
+    for row in result_rows(data, start, end, "ERROR"):
+        node_id = row.node_id.encode("utf-8", "replace")
+        floor = max(start, row.start - _WINDOW)
+        if row.worker:
+            had = any(data.rfind(b" " + word + b" " + node_id + b" ", floor, row.start) >= 0 for word in _RESULTS)
+        else:
+            newline = data.rfind(b"\n", floor, max(row.start - 1, floor))
+            line = line_text(data, newline + 1) if newline >= 0 else line_text(data, floor)
+            had = line.startswith(tuple(node_id + b" " + word for word in _RESULTS)) and row.start > start
+        found.setdefault(row.node_id, []).append("teardown" if had else "setup")
+    return found
+
+
+_RESULTS = (b"PASSED", b"FAILED", b"ERROR", b"XFAIL", b"XPASS", b"SKIPPED")
 
 
 # What was running when the output ended -------------------------------------------------------------------------------
@@ -349,6 +366,9 @@ _NODE = re.compile(rb"\n( *)<(\w+) ([^\n]*)>\r?(?=\n|\Z)")
 _BARE_ID = re.compile(rb"\n([^\s:<=][^\n:]*\.\w+::[^\n]*\S)\r?(?=\n|\Z)")
 
 
+_FOLDERS = frozenset({"Dir", "Package", "Module", "DoctestModule", "DoctestTextfile"})
+
+
 def listed_tests(data: bytes, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     """Ids of a listing with their byte range: bare ids (`-q`) or the tree of nodes."""
     begin = max(start - 1, 0)
@@ -359,12 +379,14 @@ def listed_tests(data: bytes, start: int, end: int) -> Iterator[tuple[str, int, 
         depth, kind, name = len(match[1]), match[2].decode("ascii", "replace"), decode(match[3])
         while trail and trail[-1][0] >= depth:
             trail.pop()
-        if kind in ("Dir", "Session", "Package", "Module", "Class", "UnitTestCase", "DoctestModule", "DoctestTextfile"):
+        if kind in _FOLDERS or kind in ("Session", "Class", "UnitTestCase"):
             trail.append((depth, kind, name))
             continue
         # The outermost folder is the root directory itself, which ids do not name.
         parts = [part for part in trail if not (part[0] == 0 and part[1] == "Dir")]
-        folders = [name for _, kind, name in parts if kind in ("Dir", "Package", "Module") or kind.startswith("Doctest")]
+        folders = [
+            name for _, kind, name in parts if kind in ("Dir", "Package", "Module") or kind.startswith("Doctest")
+        ]
         classes = [name for _, kind, name in parts if kind in ("Class", "UnitTestCase")]
         path = "/".join(folders)
         yield "::".join([path, *classes, name]), match.start() + 1, match.end()
@@ -411,7 +433,12 @@ def warning_groups(data: bytes, start: int, end: int) -> list[WarningGroup]:
             groups[key].count += count
             continue
         groups[key] = WarningGroup(
-            decode(match[3]), decode(match[1]), int(match[2]), decode(match[4].rstrip(b"\r")), count,
-            match.start() + 1, match.end(),
+            decode(match[3]),
+            decode(match[1]),
+            int(match[2]),
+            decode(match[4].rstrip(b"\r")),
+            count,
+            match.start() + 1,
+            match.end(),
         )
     return list(groups.values())

@@ -94,12 +94,8 @@ class Session:
 
 _NO_RESULT = frozenset({"deselected", "warnings", "errors", "rerun", "collected"})
 _PLURAL = {"error": "errors", "warning": "warnings"}
-_WORDS = (
-    rb"failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|flaky|subtests? \w+"
-)
-_ANCHOR = re.compile(
-    rb"\n(?:=+ |!{3,} |INTERNALERROR> |no tests |[0-9]+(?:/[0-9]+)? (?:tests?|" + _WORDS + rb")[ ,])"
-)
+_WORDS = rb"failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|flaky|subtests? \w+"
+_ANCHOR = re.compile(rb"\n(?:=+ |!{3,} |INTERNALERROR> |no tests |[0-9]+(?:/[0-9]+)? (?:tests?|" + _WORDS + rb")[ ,])")
 _RULED = re.compile(rb"(=+|!+) (.*\S) (?:=+|!+)")
 _TOTALS = re.compile(
     rb"(no tests (?:ran|collected)(?: \([0-9]+ deselected\))?|[0-9][0-9a-z/(), -]*?)"
@@ -239,10 +235,10 @@ def split_sessions(data: bytes) -> list[Session]:
 def _close_open(data: bytes, session: Session) -> None:
     """The last totals of a run whose inner reports were not balanced: the final anchor, with nothing behind it."""
     last = [anchor for anchor in session.anchors if anchor.mark not in (Mark.STOP, Mark.LATER)]
-    if last and last[-1].mark is Mark.TOTALS and _nothing_follows(data, last[-1].end):
-        body = Session(start=session.start, end=session.end, anchors=session.anchors)
-        if _fits_blocks(data, body, last[-1]):
-            session.closing = last[-1]
+    if not last or last[-1].mark is not Mark.TOTALS or not _nothing_follows(data, last[-1].end):
+        return
+    if _fits_blocks(data, session, last[-1], between=False):
+        session.closing = last[-1]
 
 
 def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor], index: int) -> bool:
@@ -250,30 +246,38 @@ def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor]
     window = islice(anchors, index + 1, index + 50)
     after = next((a for a in window if a.mark not in (Mark.STOP, Mark.LATER)), None)
     if after is None:
-        if not _nothing_follows(data, totals.end):
-            return False
-    elif after.mark is not Mark.START and not PROGRESS.search(data, totals.end - 1, after.start):
+        return _nothing_follows(data, totals.end) and _fits_blocks(data, session, totals, between=False)
+    if after.mark is not Mark.START and not PROGRESS.search(data, totals.end - 1, after.start):
         return False
-    return _fits_blocks(data, session, totals)
+    return _fits_blocks(data, session, totals, between=True)
 
 
 def _nothing_follows(data: bytes, end: int) -> bool:
     return not HEADER.search(data, max(end - 1, 0)) and not PROGRESS.search(data, max(end - 1, 0))
 
 
-def _fits_blocks(data: bytes, session: Session, totals: Anchor) -> bool:
-    """Whether totals that follow blocks without a summary between them can be those of the blocks.
+def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool) -> bool:
+    """Whether totals can be those of the blocks before them.
 
-    Inside the captured output of a failing test a line may read `5 passed in 0.01s`; a run with blocks has failures.
+    A failing test may print a whole report of another run. At the end of the stream it is enough that totals which
+    follow a block without a summary count a failure at all. Between two runs they must count every block.
     """
+    if totals.totals is None:
+        return False
     before = [anchor for anchor in session.anchors if anchor.start < totals.start]
-    last = next((a for a in reversed(before) if a.mark in (Mark.SUMMARY, Mark.FAILING, Mark.LATER, Mark.RERUNS)), None)
-    if last is None or last.mark is not Mark.FAILING or totals.totals is None:
+    first = next((anchor for anchor in before if anchor.mark is Mark.FAILING), None)
+    if first is None:
         return True
-    first = next(anchor for anchor in before if anchor.mark is Mark.FAILING)
+    last = next(a for a in reversed(before) if a.mark in (Mark.SUMMARY, Mark.FAILING, Mark.LATER, Mark.RERUNS))
+    if last.mark is not Mark.FAILING and not between:
+        return True
+    later = next((a.start for a in before if a.mark is Mark.LATER and a.start > first.start), totals.start)
     # Counted onwards from the last question, so that a thousand look-alikes cost one pass.
     upto, blocks = session.headings or (first.end - 1, 0)
-    blocks += sum(1 for _ in HEADER.finditer(data, upto, totals.start))
-    session.headings = (totals.start - 1, blocks)
+    if later > upto:
+        blocks += sum(1 for _ in HEADER.finditer(data, upto, later))
+        session.headings = (later - 1, blocks)
     claimed = totals.totals.failed + totals.totals.errors
-    return claimed > 0 and (blocks == 0 or blocks >= claimed)
+    if claimed == 0:
+        return False
+    return blocks <= claimed if between else blocks == 0 or blocks >= claimed

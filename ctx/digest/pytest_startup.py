@@ -77,8 +77,9 @@ def _conftest(head: bytes, match: "re.Match[bytes]") -> Trouble:
         message = decode(line_text(head, at + 1)[1:]).strip()
         end = line_end(head, at + 1)
     for frame in _FRAME.finditer(head, match.end() - 1, end):
-        if path.endswith(decode(frame[1])):
-            line = int(frame[2])
+        printed = decode(frame[1])
+        if path == printed or path.endswith("/" + printed):
+            path, line = printed, int(frame[2])
     name, text = split_class(message)
     begin = match.start() + (head[match.start() : match.start() + 1] == b"\n")
     return Trouble("conftest", path, name, text, path, line, begin, end)

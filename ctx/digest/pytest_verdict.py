@@ -141,7 +141,7 @@ def _told(witnesses: Witnesses) -> str:
     for facts in witnesses.sessions:
         if facts.totals is not None:
             counts = ", ".join(f"{n} {name}" for name, n in facts.totals.counts.items())
-            parts.append(f"the totals line \"{counts or 'no tests ran'}\"")
+            parts.append(f'the totals line "{counts or "no tests ran"}"')
         elif facts.failing:
             parts.append(f"{len(facts.failing)} failures named in the report")
     return " and ".join(parts) or "the report"
@@ -156,9 +156,7 @@ def _aggregate(witnesses: Witnesses) -> tuple[dict[str, int], frozenset[str]]:
             found: Mapping[str, int] = facts.totals.counts
         else:
             errors = sum(1 for finding in facts.failing if finding.row.status == "ERROR")
-            found = {
-                name: n for name, n in (("failed", len(facts.failing) - errors), ("errors", errors)) if n
-            }
+            found = {name: n for name, n in (("failed", len(facts.failing) - errors), ("errors", errors)) if n}
             counted.update(found)
         for name, number in found.items():
             counts[name] = counts.get(name, 0) + number
@@ -189,7 +187,9 @@ def _common_reasons(witnesses: Witnesses, disagreement: str) -> list[CoverageRea
         reasons.append(CoverageReason.UPSTREAM_CUT)
     if disagreement:
         reasons.append(CoverageReason.EXIT_STATUS_DISAGREES)
-    if witnesses.troubles:
+    code = manifest.exit_code
+    vanished = any(facts.broken_off and not facts.timed_out for facts in witnesses.sessions)
+    if witnesses.troubles or (vanished and code not in (0, None) and not witnesses.ended_from_outside):
         reasons.append(CoverageReason.TOOL_CRASHED)
     return reasons
 
@@ -208,11 +208,12 @@ def _session_reasons(facts: SessionFacts) -> list[CoverageReason]:
     if any(finding.row.cut for finding in facts.failing):
         reasons.append(CoverageReason.PARSE_GAP)
     expected = facts.expected
-    if expected is not None and len(facts.failing) < expected and facts.summary is None:
+    unnamed = expected is not None and len(facts.failing) < expected and facts.summary is None
+    if unnamed or any(finding.guessed for finding in facts.failing):
         reasons.append(CoverageReason.OUTPUT_SUPPRESSED)
     if expected is None and facts.summary is None:
         reasons.append(CoverageReason.SUMMARY_MISSING)
-    if any("Timeout" in title for title in stops):
+    if facts.timed_out:
         reasons.append(CoverageReason.TIMED_OUT)
     return reasons
 

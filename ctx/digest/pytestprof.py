@@ -20,9 +20,9 @@ Example:
     `ValueError`, summary `no`, location the last line of `tests/test_a.py` in its block of FAILURES.
 
 How it reads: `pytest_sections` finds the skeleton and the runs, `pytest_census` merges the sources of one run with the
-help of `pytest_rows` and `pytest_blocks`, `pytest_verdict` weighs the witnesses, `pytest_items` makes items. Items stand
-in this order: the tool's own trouble, failures by their rows (by node id where several workers ran), tests without a
-result, disagreements, everything else.
+help of `pytest_rows` and `pytest_blocks`, `pytest_verdict` weighs the witnesses, `pytest_items` makes items. Items
+stand in this order: the tool's own trouble, failures by their rows (by node id where several workers ran), other tests,
+tests without a result, disagreements.
 """
 
 import re
@@ -41,7 +41,7 @@ from ctx.digest.pytest_startup import (
     internal_error,
     startup_troubles,
 )
-from ctx.digest.pytest_verdict import USAGE, Verdict, Witnesses, find_gap, judge
+from ctx.digest.pytest_verdict import NO_TESTS, USAGE, Verdict, Witnesses, find_gap, judge
 from ctx.evidence import (
     EvidenceGraph,
     EvidenceItem,
@@ -89,15 +89,17 @@ class PytestProfile(Profile):
             if graph is not None:
                 return graph
         data = view.screen
-        sessions = [read_session(data, session) for session in split_sessions(data)] if _marks(data) else []
+        code = ctx.manifest.exit_code
+        red = code is not None and code not in (0, NO_TESTS)
+        runs = split_sessions(data) if _marks(data) else []
+        roots = (*ctx.manifest.host_paths, *_rootdirs(data))
+        sessions = [read_session(data, session, failed_by_status=red, roots=roots) for session in runs]
         sessions = [facts for facts in sessions if _says_something(facts)] or sessions[:1]
         listing = bool(sessions) and all(facts.totals is not None and facts.totals.collected_only for facts in sessions)
         troubles = _troubles(ctx, view, sessions)
-        witnesses = Witnesses(
-            sessions, [trouble for _, trouble in troubles], ctx.manifest, find_gap(data), listing
-        )
+        witnesses = Witnesses(sessions, [trouble for _, trouble in troubles], ctx.manifest, find_gap(data), listing)
         verdict = judge(witnesses, ctx.total_lines)
-        items, left_out = _items(ctx, view, sessions, troubles, verdict, listing)
+        items, left_out = _items(ctx, view, sessions, troubles, verdict, listing, roots)
         return EvidenceGraph(
             family=self.family,
             profile=self.version,
@@ -199,9 +201,9 @@ def _items(
     troubles: Sequence[tuple[StreamView, Trouble]],
     verdict: Verdict,
     listing: bool,
+    roots: Sequence[str],
 ) -> tuple[list[EvidenceItem], int]:
     """All items in the order of the module's docstring, and how many minor ones were left out."""
-    roots = [*ctx.manifest.host_paths, *_rootdirs(view.screen)]
     items: list[EvidenceItem] = []
     for stream in dict.fromkeys(other.name for other, _ in troubles):
         builder = ItemBuilder(ctx, ctx.streams[stream], roots)
@@ -243,7 +245,7 @@ def _segments(view: StreamView, sessions: Sequence[SessionFacts], verdict: Verdi
     return tuple(found)
 
 
-# What else a reader should know -----------------------------------------------------------------------------------------
+# What else a reader should know ---------------------------------------------------------------------------------------
 
 
 def _warnings(
@@ -272,7 +274,11 @@ def _warnings(
         found += _grouped_warnings(view, facts)
     if witnesses.gap is not None:
         line = view.line_at(witnesses.gap)
-        found.append(GraphWarning(code="input_cut", source=view.source(line), message="the output says that text was left out here"))
+        found.append(
+            GraphWarning(
+                code="input_cut", source=view.source(line), message="the output says that text was left out here"
+            )
+        )
     if left_out:
         found.append(
             GraphWarning(code="more_rows", source=None, message=f"{left_out} more skipped, expected or listed tests")
