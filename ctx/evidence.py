@@ -392,15 +392,10 @@ class Excerpt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Artifact:
-    """The whole captured text after safety, for the `inline` rung; never in the canonical form.
-
-    Sizes are measured on the masked view, so that a volatile digit never flips a decision (S6.3).
-    """
+    """The whole captured text after safety, for the `inline` rung; never in the canonical form."""
 
     body: str
     """Both streams as one reader sees them, redacted and escaped, otherwise byte for byte."""
-    masked_tokens: int
-    """`tok` of the masked, redacted view."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -436,7 +431,9 @@ class EvidenceGraph:
     excerpts: tuple[Excerpt, ...] = ()
     artifact: Artifact | None = None
     raw_tokens: int = 0
-    """`tok` of the whole masked, redacted view: what passing the output on would cost."""
+    """`tok` of the whole redacted text: what passing the output on would cost. Excluded from the canonical form."""
+    masked_tokens: int = 0
+    """`tok` of the masked view, by which decisions are made, so that a volatile digit never flips one (S6.3)."""
     stream_bytes: Mapping[str, int] = field(default_factory=dict)
     """Raw bytes by stream: for omissions. Excluded from the canonical form."""
 

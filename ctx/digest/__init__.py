@@ -90,7 +90,7 @@ def render_run_digest(
     graph = _completed(graph, ctx, contract)
     sizes = measure(graph, contract, addresses=stored)
     bounds = Bounds(
-        raw_tokens=graph.raw_tokens,
+        raw_tokens=graph.masked_tokens,
         sizes=sizes,
         floor_tokens=contract.floor_tokens,
         ceiling_tokens=contract.ceiling_tokens,
@@ -130,7 +130,7 @@ def render_run_digest(
 def _completed(graph: EvidenceGraph, ctx: DigestContext, contract: Contract) -> EvidenceGraph:
     """The graph with what every family needs: final handle, sizes, the artifact where it may be inlined, details."""
     handle = handle_with_identities(ctx.handle, (item.identity for item in graph.items), ctx.masker)
-    artifact, raw_tokens = _artifact(ctx, contract.ceiling_tokens)
+    artifact, masked_tokens, raw_tokens = _artifact(ctx, contract.ceiling_tokens)
     details = []
     for item in detail_order(graph, contract, ctx.focus)[:_DETAILS]:
         if isinstance(item.detail, Missing):
@@ -146,29 +146,32 @@ def _completed(graph: EvidenceGraph, ctx: DigestContext, contract: Contract) -> 
         excerpts=(*graph.excerpts, *details),
         artifact=artifact,
         raw_tokens=raw_tokens,
+        masked_tokens=masked_tokens,
         stream_bytes={name: len(view.raw) for name, view in ctx.streams.items()},
     )
 
 
-def _artifact(ctx: DigestContext, ceiling_tokens: int) -> tuple[Artifact | None, int]:
-    """The whole text after safety where it is small enough to be inlined, and its size in tok of the masked view."""
+def _artifact(ctx: DigestContext, ceiling_tokens: int) -> tuple[Artifact | None, int, int]:
+    """The whole text after safety where it is small enough to be inlined; its size in tok, masked and as it is."""
     views = [view for view in ctx.streams.values() if view.raw]
     if any(view.encoding == "binary" for view in views):
-        return None, sum(tok(view.raw) for view in views)
+        size = sum(tok(view.raw) for view in views)
+        return None, size, size
     if sum(len(view.raw) for view in views) > _EXACT_BYTES:
-        return None, sum(tok(view.screen) for view in views)
+        size = sum(tok(view.screen) for view in views)
+        return None, size, size
     text = ""
     for view in views:
         if text and not text.endswith("\n"):
             text += "\n"
         text += plain_text(view.raw, view.encoding)
     redacted = ctx.redactor.redact(text)
-    tokens = tok(ctx.masker.mask(redacted))
-    if tokens > ceiling_tokens:
-        return None, tokens
+    masked_tokens = tok(ctx.masker.mask(redacted))
+    if masked_tokens > ceiling_tokens:
+        return None, masked_tokens, tok(redacted)
     lines = redacted.split("\n")
     body = "\n".join(visible(line[:-1]) + "\r" if line.endswith("\r") else visible(line) for line in lines)
-    return Artifact(body=body, masked_tokens=tokens), tokens
+    return Artifact(body=body), masked_tokens, tok(body)
 
 
 def _addresses_in(text: str) -> tuple[str, ...]:

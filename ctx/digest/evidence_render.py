@@ -458,12 +458,13 @@ def _fail_census(page: _Page) -> None:
 
 
 def _dense(page: _Page) -> None:
-    """d1 shared summaries, d2 classes, d3 under their file: every identity, the details by address."""
+    """d1 shared summaries, d2 classes, d3 under their file: every identity, the root in short, details by address."""
     census = ordered(page.graph, page.contract, page.graph.census)
     if page.plan.census is Census.GROUPED:
         _census_grouped(page, census)
     else:
         _census_shared(page, census, classes_only=page.plan.summaries is Summaries.CLASS)
+    _details(page)
     _folded_lines(page)
 
 
@@ -523,6 +524,7 @@ def _flood(page: _Page) -> None:
             continue
         page.ink.add(f"groups: by {noun}, {number(len(items))} in all")
         page.ink.extend(f"  {name}" + (f"  {number(count)}" if count else "") for name, count in counted)
+    _details(page)
     kept = [_trimmed(e, page.plan.context_lines) for e in graph.excerpts if e.role in _FLOOD_ROLES]
     page.graph = _with_excerpts(graph, [e for e in kept if e.lines])
     _windows(page, rank=0)

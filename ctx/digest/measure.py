@@ -51,4 +51,4 @@ def _required(graph: EvidenceGraph, contract: Contract, sizes: dict[str, int]) -
     if not needs_rows:
         return min(sizes["p2"], sizes["f3"])
     verbatim = min(sizes[step] for step in ("f3", "d1", "d2"))
-    return verbatim if verbatim <= contract.ceiling_tokens else sizes["d3"]
+    return verbatim if verbatim <= contract.ceiling_tokens else min(sizes["d3"], sizes["d4"])

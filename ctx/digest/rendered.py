@@ -68,7 +68,7 @@ class Rendered:
     digest_tokens: int
     """In tok."""
     raw_tokens: int
-    """In tok of the masked, redacted view: what passing the output on would have cost."""
+    """In tok of the redacted text: what passing the output on would have cost."""
     family: str
     content_classes: tuple[str, ...] = ()
     sizes: dict[str, int] = field(default_factory=dict)

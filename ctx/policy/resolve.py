@@ -2,7 +2,10 @@
 
 `resolve` is a pure function of graph, contract, bounds, session and epoch. The ladder loses detail before identity:
 
-    inline -> pass_summary p1 p2 -> fail_census f1 f2 f3 -> dense d1 d2 d3 -> flood x1 x2 x3 x4
+    inline -> pass_summary p1 p2 -> fail_census f1 f2 f3 -> dense d1 d2 d3 d4 -> flood x1 x2 x3 x4
+
+Contracts list root detail before the one-line summaries, so summaries give way first: the dense and flood steps keep a
+short detail of the root, and only the last ones drop it.
 
 Where this differs from the table of the specification: a required census is measured with identities verbatim, so
 d3 (identities under their file) is chosen only where verbatim rows exceed the ceiling. An identity that can be pasted
@@ -18,12 +21,18 @@ from ctx.policy.session import NO_SESSION, SessionState, SessionSummary
 
 PASS_STEPS = ("p1", "p2")
 FAIL_STEPS = ("f1", "f2", "f3")
-DENSE_STEPS = ("d1", "d2", "d3")
+DENSE_STEPS = ("d1", "d2", "d3", "d4")
 FLOOD_STEPS = ("x1", "x2", "x3", "x4")
 DETAIL_LINES = 60
 SHORT_DETAIL_LINES = 12
+ROOT_DETAIL_LINES = 8
 FLOOD_CONTEXT = {"x1": 20, "x2": 8, "x3": 3, "x4": 1}
 
+_DETAIL_LINES = {
+    "f1": DETAIL_LINES,
+    "f2": SHORT_DETAIL_LINES,
+    **dict.fromkeys(("d1", "d2", "d3", "x1", "x2"), ROOT_DETAIL_LINES),
+}
 _STEP_RUNG: dict[str, Rung] = {
     **dict.fromkeys(PASS_STEPS, Rung.PASS_SUMMARY),
     **dict.fromkeys(FAIL_STEPS, Rung.FAIL_CENSUS),
@@ -35,12 +44,14 @@ _SUMMARIES = {
     "d1": Summaries.SHARED,
     "d2": Summaries.CLASS,
     "d3": Summaries.NONE,
+    "d4": Summaries.NONE,
     **dict.fromkeys(FLOOD_STEPS, Summaries.NONE),
 }
 _STEP_REASON = {
     "d1": PlanReason.SHARED_SUMMARIES,
     "d2": PlanReason.CLASSES_ONLY,
     "d3": PlanReason.GROUPED_CENSUS,
+    "d4": PlanReason.GROUPED_CENSUS,
     **dict.fromkeys(FLOOD_STEPS, PlanReason.CENSUS_OVER_CEILING),
 }
 
@@ -56,13 +67,13 @@ def step_plan(
     reasons: tuple[PlanReason, ...] = (),
 ) -> DeliveryPlan:
     """The plan that a step of the ladder stands for; `details` counts for f1 alone."""
-    census = Census.GROUPED if step == "d3" else Census.STORED if step in FLOOD_STEPS else Census.FULL
+    census = Census.GROUPED if step in ("d3", "d4") else Census.STORED if step in FLOOD_STEPS else Census.FULL
     return DeliveryPlan(
         rung=_STEP_RUNG[step],
-        inline_items={"f1": details, "f2": 1}.get(step, 0),
+        inline_items=details if step == "f1" else int(step in _DETAIL_LINES),
         census=census,
         summaries=_SUMMARIES.get(step, Summaries.EACH),
-        detail_lines={"f1": DETAIL_LINES, "f2": SHORT_DETAIL_LINES}.get(step, 0),
+        detail_lines=_DETAIL_LINES.get(step, 0),
         context_lines=FLOOD_CONTEXT.get(step, 1 if step in ("p1", "f1") else 0),
         token_budget=token_budget,
         addresses=addresses,

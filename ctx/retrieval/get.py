@@ -42,7 +42,7 @@ def get(
     if parsed.scheme is Scheme.RUN and parsed.stream is None and parsed.selector is None:
         text = region.view.raw.decode("utf-8", "replace")
         return Reply(text=text, body=region.view.raw, header=_header(region, text))
-    if region.bytes is not None:
+    if region.byte_range is not None:
         return _bytes(region)
     if region.columns is not None:
         text = visible(region.columns_text()) + "\n"
@@ -75,8 +75,8 @@ def _header(region: Region, text: str) -> str:
     total = region.view.raw_line_count
     if total == 0:
         where = "empty: 0 lines"
-    elif region.bytes is not None:
-        where = f"bytes {region.bytes[0]}:{region.bytes[1]} of {len(region.view.raw):,}"
+    elif region.byte_range is not None:
+        where = f"bytes {region.byte_range[0]}:{region.byte_range[1]} of {len(region.view.raw):,}"
     elif region.lines is not None:
         where = f"{len(region.lines):,} of {total:,} lines match"
     elif region.columns is not None:

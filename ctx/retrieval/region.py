@@ -28,7 +28,7 @@ class Region:
     last_line: int
     columns: tuple[int, int] | None = None
     """Columns of the one line (first 1-based, end half-open) of the masked text."""
-    bytes: tuple[int, int] | None = None
+    byte_range: tuple[int, int] | None = None
     lines: tuple[int, ...] | None = None
     """Line numbers of a match; None: all of first..last."""
     capture: str = ""
@@ -45,8 +45,8 @@ class Region:
 
     def raw(self) -> bytes:
         """The exact bytes of the region; for a match, of its lines."""
-        if self.bytes is not None:
-            return self.view.raw[self.bytes[0] : self.bytes[1]]
+        if self.byte_range is not None:
+            return self.view.raw[self.byte_range[0] : self.byte_range[1]]
         if self.lines is not None:
             return b"".join(self._line_bytes(number) for number in self.lines)
         if self.columns is not None:
@@ -148,7 +148,7 @@ def _selected(region: Region, context: int) -> Region:
             size = len(region.view.raw)
             if first > size:
                 raise UnknownError(f"{region.base} {selector}: it has {size} bytes")
-            return replace(region, last_line=total, bytes=(first, min(end, size)), clamped=end > size)
+            return replace(region, last_line=total, byte_range=(first, min(end, size)), clamped=end > size)
         case Match(pattern):
             lines = matching_lines(region.view, compile_pattern(pattern))
             return replace(region, last_line=total, lines=tuple(_widened(lines, context, total)))

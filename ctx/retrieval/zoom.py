@@ -1,8 +1,9 @@
 """Bounded zoom: a region too large for one reply as a smaller view with sub-addresses (S8.9, S8.10).
 
 A zoom shows the beginning, the end and lines that stand out of its region, marks every gap with its address, and ends
-with at most three `next:` lines that partition what lies between beginning and end. Every sub-region is strictly smaller
-than its parent, in lines or, inside one line, in columns; so following `next:` reaches every byte in finitely many steps.
+with at most three `next:` lines that partition what lies between beginning and end. Every sub-region is strictly
+smaller than its parent, in lines or, inside one line, in columns; so following `next:` reaches every byte in finitely
+many steps.
 """
 
 from collections.abc import Sequence
@@ -89,7 +90,8 @@ def _lines(store: Store, region: Region, numbers: Sequence[int], shown: list[int
             addresses.append(address)
             following.append(address)
             hidden = len(text[LINE_COLUMNS // 2 : -LINE_COLUMNS // 2].encode("utf-8", "replace"))
-            text = f"{text[: LINE_COLUMNS // 2]} … {number(hidden)} bytes omitted ({address}) … {text[-LINE_COLUMNS // 2 :]}"
+            head, tail = text[: LINE_COLUMNS // 2], text[-LINE_COLUMNS // 2 :]
+            text = f"{head} … {number(hidden)} bytes omitted ({address}) … {tail}"
         out.append(GUTTER + text)
         previous = line
     hidden_lines = [line for line in numbers if line not in set(shown)]

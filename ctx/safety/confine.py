@@ -1,4 +1,4 @@
-"""Confinement of paths: nothing outside the workspace, nothing that is denied, nothing that is no file (S18.1, S18.2)."""
+"""Confinement of paths: nothing outside the workspace, nothing denied, nothing that is no file (S18.1, S18.2)."""
 
 import os
 import stat
