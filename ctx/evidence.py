@@ -486,10 +486,7 @@ class EvidenceGraph:
                     "rank": e.rank,
                     "item_id": e.item_id,
                     "source": e.source.to_canonical(),
-                    "lines": [
-                        [q.number, q.text, [[cut.first_col, cut.end_col, text] for cut, text in q.more]]
-                        for q in e.lines
-                    ],
+                    "lines": [_quoted(line) for line in e.lines],
                 }
                 for e in self.excerpts
             ],

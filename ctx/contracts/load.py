@@ -130,20 +130,20 @@ class _Reader:
     def text(self, document: Mapping[str, Any], key: str) -> str:
         value = document.get(key)
         if not isinstance(value, str) or not value.strip():
-            self.problem(key, "needs a text that is not empty" if value is None else "is empty or no text")
+            self.problem(key, "is missing" if value is None else "is empty or no text", "write a text")
             return ""
         return value
 
     def table(self, document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
         value = document.get(key, {})
         if not isinstance(value, dict):
-            self.problem(key, "is no table")
+            self.problem(key, "is no table", f"write [{key}]")
             return {}
         return value
 
     def members(self, value: Any, path: str, enum: Any, noun: str) -> list[Any]:
         if not isinstance(value, list):
-            self.problem(path, "is no list")
+            self.problem(path, "is no list", f"write a list, each entry a {noun}")
             return []
         found = []
         for position, entry in enumerate(value):
@@ -167,21 +167,24 @@ class _Reader:
 
     def tiers(self, table: Any, path: str, family: str) -> OutcomeRules:
         if not isinstance(table, dict):
-            self.problem(path, "is no table")
+            self.problem(path, "is no table", f"write [{path}]")
             return OutcomeRules()
         self.known_keys(table, path, _TIERS)
         seen: dict[FactClass, str] = {}
         tiers: dict[str, tuple[FactClass, ...]] = {}
         for tier in _TIERS:
-            classes = self.members(table.get(tier, []), f"{path}.{tier}", FactClass, "fact class")
+            listed = table.get(tier, [])
+            classes = self.members(listed, f"{path}.{tier}", FactClass, "fact class")
             for fact_class in classes:
+                place = f"{path}.{tier}[{listed.index(fact_class)}]"
                 if fact_class in seen:
                     what = f'"{fact_class}" stands in {seen[fact_class]} already'
-                    self.problem(f"{path}.{tier}", what, "a class belongs to one tier of an outcome")
+                    self.problem(place, what, "a class belongs to one tier of an outcome")
                 seen[fact_class] = tier
-                if tier == "required" and not buildable(fact_class, family):
+                never = family == GENERIC and fact_class is FactClass.COMPLETE_IDENTITY_CENSUS
+                if never or (tier == "required" and not buildable(fact_class, family)):
                     what = f'no extractor of family "{family}" can build "{fact_class}"'
-                    self.problem(f"{path}.{tier}", what, "require what the extractor attests")
+                    self.problem(place, what, "require what the extractor attests")
             tiers[tier] = tuple(classes)
         return OutcomeRules(**tiers)
 
