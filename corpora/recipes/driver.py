@@ -20,7 +20,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?|\x1b[ -/]*[0-~]?"
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
+    r"|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?|\x1b[ -/]*[0-~]?"
 )
 VOLATILE = re.compile(r"0x[0-9a-fA-F]{6,}|/tmp/|\bin \d+\.\d+ ?s|\d+\.\d+s\b|\bpid[ =:]|pytest-of-")
 SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES = 1_600, 16_000, 160_000
@@ -88,14 +89,26 @@ class Work:
         }
 
     def run(
-        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], kill_after: float | None = None, limit: float = 400
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        kill_after: float | None = None,
+        limit: float = 400,
     ) -> Run:
         """Run `argv` without a terminal; with `kill_after`, SIGKILL its process group after that many seconds."""
         out_path, err_path = self.scratch / "stdout", self.scratch / "stderr"
         started = time.monotonic()
         with out_path.open("wb") as out, err_path.open("wb") as err:
             child = subprocess.Popen(
-                list(argv), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+                list(argv),
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
             )
             try:
                 status: int | None = child.wait(kill_after or limit)
@@ -110,7 +123,11 @@ class Work:
         if status is None or status < 0:
             status, ended_by = None, "signal"
         return Run(
-            stdout=out_path.read_bytes(), stderr=err_path.read_bytes(), exit_code=status, ended_by=ended_by, duration_ms=elapsed
+            stdout=out_path.read_bytes(),
+            stderr=err_path.read_bytes(),
+            exit_code=status,
+            ended_by=ended_by,
+            duration_ms=elapsed,
         )
 
     def write_case(
@@ -191,7 +208,10 @@ def dump(value: Any) -> str:
 
 def plain(run: Run) -> str:
     """Both streams, escape-free, carriage returns resolved to the last state of a line."""
-    decoded = [data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace") for data in (run.stdout, run.stderr)]
+    decoded = [
+        data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
+        for data in (run.stdout, run.stderr)
+    ]
     text = "\n".join(decoded)
     lines = []
     for line in ESCAPES.sub("", text).split("\n"):
@@ -231,7 +251,9 @@ def stream_stratum(run: Run) -> str:
     return "stdout" if run.stdout.strip() else "none"
 
 
-def question(text: str, answer: str, *, pattern: str = "", scope: str = "", words: Sequence[str] = ()) -> dict[str, Any]:
+def question(
+    text: str, answer: str, *, pattern: str = "", scope: str = "", words: Sequence[str] = ()
+) -> dict[str, Any]:
     """A question record of `meta.json`."""
     return {"text": text, "answer": {"type": answer, "pattern": pattern, "scope": scope}, "words": list(words)}
 

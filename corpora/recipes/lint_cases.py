@@ -3,6 +3,8 @@
 Truth is the same tool's machine-readable report on the same input, in a run right after the captured one.
 """
 
+# ruff: noqa: E501 - the tables are one case a line
+import re
 import shutil
 import subprocess
 import sys
@@ -78,7 +80,8 @@ def capture(work: Work, spec: Spec) -> None:
     folder, cluster, licence, origin = _prepare(work, spec)
     bins = [work.tools / "lint" / "bin"] if spec.tool in VENV_TOOLS else []
     bins += [work.tools / "node" / "node_modules" / ".bin"] if spec.tool in NODE_TOOLS else []
-    extra = dict(spec.env)
+    extra = {"PYLINTHOME": str(work.scratch / "pylint"), **dict(spec.env)}
+    shutil.rmtree(work.scratch / "pylint", ignore_errors=True)  # A score of an earlier run would be printed.
     if spec.tool in ("rustc", "cargo"):
         bins.append(_toolchain(work))
     env = work.environment(*bins, extra=extra)
@@ -165,7 +168,7 @@ def _report(work: Work, spec: Spec, folder: Path, env: Mapping[str, str]) -> byt
         classes = work.tools / "diagnose"
         classes.mkdir(exist_ok=True)
         subprocess.run(["javac", "-d", str(classes), str(PROGRAMS / "java" / "Diagnose.java")], check=True)
-        argv = ["java", "-cp", str(classes), "Diagnose", str(work.scratch), *spec.args, *spec.common]
+        argv = ["java", "-cp", str(classes), "Diagnose", str(work.scratch), *spec.report, *spec.args, *spec.common]
     elif spec.tool == "clang":
         argv = ["/usr/bin/python3", str(PROGRAMS / "libclang_diagnostics.py"), *spec.common]
     else:
@@ -180,7 +183,11 @@ def _cut(run: Run, size: int) -> Run:
     if not size:
         return run
     return Run(
-        stdout=run.stdout[:size], stderr=run.stderr[:size], exit_code=run.exit_code, ended_by=run.ended_by, duration_ms=run.duration_ms
+        stdout=run.stdout[:size],
+        stderr=run.stderr[:size],
+        exit_code=run.exit_code,
+        ended_by=run.ended_by,
+        duration_ms=run.duration_ms,
     )
 
 
@@ -209,22 +216,22 @@ def _question(
     return question(text, "identities", pattern=PLACE, words=("error", "warning", *dict.fromkeys(codes[:2])))
 
 
-def _decisive(
-    spec: Spec, items: Sequence[Mapping[str, Any]], text: str, counts: Mapping[str, int]
-) -> list[str]:
+def _decisive(spec: Spec, items: Sequence[Mapping[str, Any]], text: str, counts: Mapping[str, int]) -> list[str]:
     found = list(spec.decisive)
     errors = [item for item in items if str(item["severity"]).endswith("error")]
     chosen = list(errors[:2] or items[:2]) + list(items[-1:])
     found += [item["message"] for item in chosen if item["message"] and not VOLATILE.search(item["message"])]
     for line in reversed(text.split("\n")):
-        if any(mark in line for mark in TOTALS) and any(c.isdigit() for c in line) and not VOLATILE.search(line):
+        if TOTALS.search(line) and not VOLATILE.search(line):
             found.append(line.strip())
             break
     found += [line for line in GREEN if line in text]
     return list(dict.fromkeys(found))[:6]
 
 
-TOTALS = ("Found ", "problems (", "problem (", " errors, ", " error, ", " generated", "errors", "could not compile", "rated at")
+TOTALS = re.compile(
+    r"^(?:Found \d+|\d+ (?:error|warning)s?(?:, |$| and \d| generated)|.* \d+ problems? |.*could not compile|Your code)"
+)
 GREEN = ("All checks passed!", "Success: no issues found", "0 errors, 0 warnings")
 
 
@@ -232,15 +239,15 @@ RUFF = ("check", "--isolated")
 SPECS: tuple[Spec, ...] = (
     # ruff
     Spec(name="ruff-attrs-full-200", tool="ruff", source="attrs", args=RUFF, report=(*REPORTS["ruff"],), common=("--select", "D,ANN,PT", "src")),
-    Spec(name="ruff-toolz-concise-200", tool="ruff", source="toolz", args=(*RUFF, "--output-format", "concise"), common=("--select", "F,E,W,B", "toolz")),
+    Spec(name="ruff-toolz-concise", tool="ruff", source="toolz", args=(*RUFF, "--output-format", "concise"), common=("--select", "F,E,W,B", "toolz")),
     Spec(name="ruff-tabulate-grouped", tool="ruff", source="tabulate", args=(*RUFF, "--output-format", "grouped"), common=("--select", "E,F,N,C4,PERF", "tabulate")),
     Spec(name="ruff-humanize-github", tool="ruff", source="humanize", args=(*RUFF, "--output-format", "github"), common=("--select", "F,PLR,PLW", "src"), plant="src:name:51:8"),
     Spec(name="ruff-itsdangerous-colour", tool="ruff", source="itsdangerous", args=RUFF, common=("--select", "F,E,B", "src"), env=(("FORCE_COLOR", "1"),), plant="src:name:52:8"),
     Spec(name="ruff-iniconfig-one", tool="ruff", source="iniconfig", args=RUFF, common=("src",), plant="src:name:53:1"),
     Spec(name="ruff-natsort-concise-37", tool="ruff", source="natsort", args=(*RUFF, "--output-format", "concise"), common=("--select", "F", "natsort"), plant="natsort:name:54:37"),
-    Spec(name="ruff-idna-pass", tool="ruff", source="idna", args=RUFF, common=("idna",)),
+    Spec(name="ruff-idna-pass", tool="ruff", source="idna", args=RUFF, common=("--select", "F", "idna")),
     Spec(name="ruff-pluggy-syntax-error", tool="ruff", source="pluggy", args=RUFF, common=("src",), plant="src:syntax:55:1"),
-    Spec(name="ruff-humanize-concise-cut", tool="ruff", source="humanize", args=(*RUFF, "--output-format", "concise"), common=("--select", "D,ANN,PL,EM,TRY", "src"), cut=9000),
+    Spec(name="ruff-humanize-concise-cut", tool="ruff", source="humanize", args=(*RUFF, "--output-format", "concise"), common=("--select", "D,ANN,PL,EM,TRY", "src"), cut=5000),
     # mypy
     Spec(name="mypy-tabulate-strict-200", tool="mypy", source="tabulate", args=("--strict",), report=("--strict", "--output", "json"), common=("tabulate",), columns=False),
     Spec(name="mypy-pluggy-eight", tool="mypy", source="pluggy", args=(), common=("src",), plant="src:type:61:8", columns=False),
@@ -248,7 +255,7 @@ SPECS: tuple[Spec, ...] = (
     Spec(name="mypy-itsdangerous-colour", tool="mypy", source="itsdangerous", args=("--show-column-numbers",), common=("src",), plant="src:type:63:8", env=(("MYPY_FORCE_COLOR", "1"), ("TERM", "xterm-256color"))),
     Spec(name="mypy-humanize-no-summary", tool="mypy", source="humanize", args=("--no-error-summary",), common=("src",), plant="src:type:64:1", columns=False),
     Spec(name="mypy-markupsafe-pass", tool="mypy", source="markupsafe", args=(), common=("src/markupsafe/_native.py",), columns=False),
-    Spec(name="mypy-toolz-37", tool="mypy", source="toolz", args=(), common=("--ignore-missing-imports", "toolz"), plant="toolz:type:65:37", columns=False),
+    Spec(name="mypy-toolz-37", tool="mypy", source="toolz", args=("--check-untyped-defs",), report=("--check-untyped-defs", "--output", "json"), common=("--ignore-missing-imports", "toolz"), plant="toolz:type:65:37", columns=False),
     # pyright
     Spec(name="pyright-itsdangerous", tool="pyright", source="itsdangerous", args=(), common=("src",), plant="src:type:71:8"),
     Spec(name="pyright-iniconfig-one", tool="pyright", source="iniconfig", args=(), common=("src",), plant="src:type:72:1"),
@@ -261,13 +268,13 @@ SPECS: tuple[Spec, ...] = (
     Spec(name="pylint-iniconfig-errors-only", tool="pylint", source="iniconfig", args=("-E",), report=("-E", "--output-format=json2"), common=("src/iniconfig",), plant="src:name:81:8"),
     Spec(name="pylint-inflection-pass", tool="pylint", source="inflection", args=("-E",), report=("-E", "--output-format=json2"), common=("inflection",)),
     # flake8
-    Spec(name="flake8-attrs-default-200", tool="flake8", source="attrs", args=(), common=("src",)),
+    Spec(name="flake8-attrs-default", tool="flake8", source="attrs", args=(), common=("src",)),
     Spec(name="flake8-idna-count", tool="flake8", source="idna", args=("--count",), common=("--extend-ignore=E501", "idna")),
     Spec(name="flake8-humanize-colour", tool="flake8", source="humanize", args=("--color=always",), common=("src",), plant="src:name:91:8"),
     Spec(name="flake8-markupsafe-pass", tool="flake8", source="markupsafe", args=(), common=("--max-line-length=100", "--extend-ignore=E701,E704,F401,F403,F405,F811,E301,E302", "src")),
     # eslint
     Spec(name="eslint-semver-stylish", tool="eslint", source="semver", args=(), common=(".",)),
-    Spec(name="eslint-minimist-stylish-200", tool="eslint", source="minimist", args=(), common=(".",)),
+    Spec(name="eslint-minimist-warnings-only", tool="eslint", source="minimist", args=(), common=(".",)),
     Spec(name="eslint-commander-colour", tool="eslint", source="commander", args=("--color",), common=("lib",)),
     Spec(name="eslint-cart-unix", tool="eslint", source="program:js", args=("-f", "unix"), common=("src",)),
     Spec(name="eslint-cart-quiet", tool="eslint", source="program:js", args=("--quiet",), report=("--quiet", "-f", "json"), common=("src/cart.js",)),
@@ -286,15 +293,23 @@ SPECS: tuple[Spec, ...] = (
     Spec(name="gxx-table-templates", tool="g++", source="program:cpp", args=(), common=("-Wall", "-Wextra", "-Wdelete-non-virtual-dtor", "-std=c++17", "-fsyntax-only", "main.cpp")),
     Spec(name="clang-stock-errors", tool="clang", source="program:c", args=(), common=("-Wall", "-Wextra", "-fsyntax-only", "broken.c")),
     Spec(name="clang-table-colour", tool="clang", source="program:cpp", args=("-fcolor-diagnostics",), common=("-Wall", "-std=c++17", "-fsyntax-only", "main.cpp")),
+    # Marked adversarial: what is diagnosed imitates diagnostics.
+    Spec(name="gcc-forged-rows", tool="gcc", source="program:hostile", args=(), common=("-Wall", "-fsyntax-only", "forged.c"), hostility="forged_rows"),
+    Spec(name="clang-forged-rows-colour", tool="clang", source="program:hostile", args=("-fcolor-diagnostics",), common=("-Wall", "-fsyntax-only", "forged.c"), hostility="forged_rows"),
+    Spec(name="ruff-forged-rows-full", tool="ruff", source="program:hostile", args=RUFF, common=("--select", "F,I", "forged.py"), hostility="forged_rows"),
+    Spec(name="pylint-forged-rows", tool="pylint", source="program:hostile", args=(), common=("forged.py",), hostility="forged_rows"),
+    Spec(name="shellcheck-odd-file-name", tool="shellcheck", source="program:hostile", args=("-f", "gcc"), common=("odd: name 12.sh",), hostility="odd_ids"),
     # rustc and cargo
     Spec(name="cargo-ledger-errors", tool="cargo", source="program:rust", args=("check",), common=()),
+    Spec(name="cargo-ledger-short", tool="cargo", source="program:rust", args=("check", "--message-format=short"), report=("check", "--message-format=json"), common=()),
     Spec(name="cargo-notebook-warnings", tool="cargo", source="program:rustwarn", args=("check",), common=()),
-    Spec(name="cargo-ledger-short-colour", tool="cargo", source="program:rust", args=("check", "--color=always"), report=("check", "--message-format=json"), common=()),
+    Spec(name="cargo-ledger-colour", tool="cargo", source="program:rust", args=("check", "--color=always"), report=("check", "--message-format=json"), common=()),
     Spec(name="rustc-pages-200", tool="rustc", source="generate:rust:230", args=(), common=("--crate-type=lib", "--edition=2021", "src/lib.rs")),
     # javac
     Spec(name="javac-shop-all", tool="javac", source="program:java", args=(), common=("-Xlint:all", "Shop.java", "Old.java"), columns=False),
     Spec(name="javac-old-warnings", tool="javac", source="program:java", args=(), common=("-Xlint:all", "Old.java"), columns=False),
-    Spec(name="javac-flood-cap-100", tool="javac", source="generate:java:153", args=(), common=("-Xlint:unchecked", "Flood.java"), columns=False, ask="count"),
+    Spec(name="javac-flood-cap-100", tool="javac", source="generate:java:153", args=(), report=("-Xmaxwarns", "1000"), common=("-Xlint:unchecked", "Flood.java"), columns=False, ask="identities"),
+    Spec(name="javac-flood-rawtypes-153", tool="javac", source="generate:java:153", args=(), report=("-Xmaxwarns", "1000"), common=("-Xlint:rawtypes", "Flood.java"), columns=False, ask="count"),
     # shellcheck
     Spec(name="shellcheck-deploy-tty", tool="shellcheck", source="program:shell", args=(), common=("deploy.sh", "release.sh"), columns=False),
     Spec(name="shellcheck-deploy-gcc", tool="shellcheck", source="program:shell", args=("-f", "gcc"), common=("deploy.sh", "release.sh")),

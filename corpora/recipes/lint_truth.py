@@ -1,7 +1,7 @@
 """Readers of the machine-readable reports of linters and compilers: bytes to diagnostics.
 
-Each gives rows ``{file, line, column, code, message, severity}``; notes and helps are left out, since they belong to their
-parent. `printed_rows` then drops what the captured text does not print.
+Each gives rows ``{file, line, column, code, message, severity}``; notes and helps are left out, they belong to
+their parent. `printed_rows` then drops what the captured text does not print.
 """
 
 import json
@@ -136,8 +136,10 @@ def printed_rows(rows: Iterable[Row], text: str, *, folder: str, columns: bool) 
             names = [file, os.path.relpath(file, folder) if file.startswith("/") else file, os.path.basename(file)]
             cache[file] = next((name for name in names if name in text), "")
         first = printed(text, message)
+        if first != message and message.endswith(".") and message[:-1] in text:
+            first = message[:-1]  # eslint's stylish formatter drops the full stop.
         code = row["code"] if row["code"] and row["code"] in text else ""
-        if not cache[file] or (message and not first) or (row["line"] is not None and str(row["line"]) not in lines):
+        if not cache[file] or (message and not first) or not _line_shown(text, cache[file], row["line"], lines):
             unnamed += 1
             continue
         column = row["column"] if columns and str(row["column"]) in lines else None
@@ -146,3 +148,16 @@ def printed_rows(rows: Iterable[Row], text: str, *, folder: str, columns: bool) 
         item["identity"] = f"{place}: " + " ".join(part for part in (code, first) if part)
         items.append(item)
     return items, unnamed
+
+
+def _line_shown(text: str, file: str, line: int | None, numbers: set[str]) -> bool:
+    """Whether `line` of `file` is named: beside the file where the text writes places so, else as a number."""
+    if line is None:
+        return True
+    for form in ("{file}:{line}", "{file}({line}", "In {file} line {line}:"):
+        if form.split("{line}")[0].format(file=file) in text:
+            if re.search(re.escape(form.format(file=file, line=line)) + r"(?![0-9])", text):
+                return True
+            if form != "{file}:{line}" or re.search(re.escape(file) + r":\d", text):
+                return False
+    return str(line) in numbers

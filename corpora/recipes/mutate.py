@@ -1,6 +1,6 @@
 """A seeded mutator: plants defects in a package's tests or in its sources, the same ones on every machine.
 
-Edits are made by syntax-tree position in the text of the file, from the last to the first, so that everything else stays
+Edits are made by syntax-tree position in the text of the file, from the last to the first, so that all the rest stays
 byte for byte as the package's authors wrote it.
 """
 
@@ -58,7 +58,8 @@ class _Source:
         return self.at(node.lineno, node.col_offset)
 
     def end(self, node: ast.expr | ast.stmt) -> int:
-        assert node.end_lineno is not None and node.end_col_offset is not None
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
         return self.at(node.end_lineno, node.end_col_offset)
 
 
@@ -69,7 +70,11 @@ def plant_in_tests(folder: Path, tests: str, *, seed: int, number: int, parametr
         parametrised: Also break parametrised tests, each of which gives several failures.
     """
     root = folder / tests
-    files = [root] if root.is_file() else sorted(p for p in root.rglob("*.py") if p.name.startswith("test_") or "_test" in p.name)
+    files = (
+        [root]
+        if root.is_file()
+        else sorted(p for p in root.rglob("*.py") if p.name.startswith("test_") or "_test" in p.name)
+    )
     sources = {path: _Source(path) for path in files}
     places = [
         (path, edit_maker)
@@ -80,7 +85,7 @@ def plant_in_tests(folder: Path, tests: str, *, seed: int, number: int, parametr
     chosen = draw.sample(range(len(places)), min(number, len(places)))
     edits: dict[Path, list[Edit]] = {}
     for index in chosen:
-        path, (function, statement) = places[index]
+        path, (_function, statement) = places[index]
         edits.setdefault(path, []).append(_broken(sources[path], statement, draw))
     for path, found in edits.items():
         _apply(path, sources[path].text, found)
@@ -114,6 +119,10 @@ def _negatable(source: _Source, statement: ast.stmt) -> Edit | None:
         if isinstance(called, ast.Attribute) and called.attr in OPPOSITE:
             end = source.end(called)
             return Edit(end - len(called.attr), end, OPPOSITE[called.attr])
+        if isinstance(called, ast.Name) and called.id.startswith("assert") and statement.value.args:
+            at, first = source.start(statement), statement.value.args[0]
+            shown = source.text[source.start(first) : source.end(first)]
+            return Edit(at, at, f"assert not {shown}\n{' ' * statement.col_offset}")
     return None
 
 
@@ -176,7 +185,7 @@ def _apply(path: Path, text: str, edits: list[Edit], *, check: bool = True) -> N
 
 LINT_STATEMENTS = {
     "name": ("total = undefined_rate_{n} * 2", "print(missing_table_{n}[0])", "return undefined_reply_{n}"),
-    "type": ('count_{n}: int = "{n} apples"', "names_{n}: list[str] = [{n}]", 'sum([{n}]).upper()', 'len({n})'),
+    "type": ('count_{n}: int = "{n} apples"', "names_{n}: list[str] = [{n}]", "sum([{n}]).upper()", "len({n})"),
     "syntax": ("if total_{n} = {n}:",),
 }
 """Statements that a linter objects to, put at the beginning of a function; `{n}` is the number of the plant."""

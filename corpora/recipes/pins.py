@@ -196,7 +196,18 @@ VENVS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff==0.17.6", "mypy==2.4.1", "pylint==4.1.4", "flake8==7.5.0"),
 }
 NODE = ("eslint@9.39.1", "typescript@5.9.3", "pyright@1.1.414", "eslint-formatter-unix@9.0.1")
-DEBIAN = ("python3-venv", "gcc", "g++", "clang", "shellcheck", "openjdk-17-jdk-headless", "make", "openssl", "git", "curl")
+DEBIAN = (
+    "python3-venv",
+    "gcc",
+    "g++",
+    "clang",
+    "shellcheck",
+    "openjdk-17-jdk-headless",
+    "make",
+    "openssl",
+    "git",
+    "curl",
+)
 """Taken as the machine has them; `tool_version` of a case says which version that was."""
 
 

@@ -127,15 +127,23 @@ def split_named(truth: PytestTruth, text: str) -> list[dict[str, Any]]:
 
 def total_line(text: str) -> str:
     """The counts of the last totals line, without rules and time; empty if there is none."""
-    count = r"\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests (?:passed|failed))"
+    count = (
+        r"\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests (?:passed|failed))"
+    )
     found = re.findall(rf"(?:^=* ?)({count}(?:, {count})*)(?: in [\d.]+s.*)$", text, re.MULTILINE)
     return found[-1] if found else ""
 
 
 def agrees(totals: str, counts: Mapping[str, int]) -> bool:
     """Whether the printed totals say what the reports say; a check of the recipe, not the source of truth."""
-    said = {name.rstrip("s") if name != "passed" else name: int(n) for n, name in re.findall(r"(\d+) ([a-z ]+?)(?:,|$)", totals)}
-    return all(said.get(key.rstrip("s") if key != "passed" else key, 0) == counts.get(key, 0) for key in ("failed", "passed", "errors"))
+    said = {
+        name.rstrip("s") if name != "passed" else name: int(n)
+        for n, name in re.findall(r"(\d+) ([a-z ]+?)(?:,|$)", totals)
+    }
+    return all(
+        said.get(key.rstrip("s") if key != "passed" else key, 0) == counts.get(key, 0)
+        for key in ("failed", "passed", "errors")
+    )
 
 
 def decisive_strings(items: Sequence[Mapping[str, Any]], text: str, extra: Sequence[str]) -> list[str]:
@@ -144,7 +152,9 @@ def decisive_strings(items: Sequence[Mapping[str, Any]], text: str, extra: Seque
     if items:
         found.append(items[0]["identity"])
         for item in items:
-            lines = [ln for ln in text.split("\n") if ln.startswith("E   ") and not VOLATILE.search(ln) and len(ln) < 200]
+            lines = [
+                ln for ln in text.split("\n") if ln.startswith("E   ") and not VOLATILE.search(ln) and len(ln) < 200
+            ]
             message = str(item.get("message", ""))[:60]
             if line := next((ln for ln in lines if message and message in ln), ""):
                 found.append(line.removeprefix("E").strip())

@@ -1,8 +1,8 @@
 """A pytest plugin that writes every report to a file, one JSON line each, and prints nothing.
 
 The second channel of the pytest cases: the same hooks that report plugins use, in the same run as the captured output.
-Loaded through the environment (`PYTEST_PLUGINS=record_reports`, `RECORD_REPORTS=<file>`), so the command line stays as its
-user typed it. Under xdist only the controller records.
+Loaded through the environment (`PYTEST_PLUGINS=record_reports`, `RECORD_REPORTS=<file>`), so the command line stays as
+its user typed it. Under xdist only the controller records.
 """
 
 import json
@@ -10,19 +10,19 @@ import os
 
 import pytest
 
-_file = None
+# A bare descriptor: a file object open until the end of the process would warn on standard error, which is captured.
+_descriptor = None
 
 
 def _write(**row):
-    if _file is not None:
-        _file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        _file.flush()
+    if _descriptor is not None:
+        os.write(_descriptor, (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
 
 
 def pytest_configure(config):
-    global _file
+    global _descriptor
     if not hasattr(config, "workerinput") and os.environ.get("RECORD_REPORTS"):
-        _file = open(os.environ["RECORD_REPORTS"], "a", encoding="utf-8", errors="backslashreplace")
+        _descriptor = os.open(os.environ["RECORD_REPORTS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         _write(event="configure", rootdir=str(config.rootpath))
 
 
@@ -36,6 +36,8 @@ def _crash(report):
         if place is not None:
             frames.append([str(place.path), place.lineno])
     message = crash.message if crash is not None else str(longrepr or "")
+    if crash is None and (marked := [line[1:].strip() for line in message.splitlines() if line.startswith("E ")]):
+        message = marked[0] if "Error" in marked[0] else marked[-1]
     return {"message": message[:600], "crash": [str(crash.path), crash.lineno] if crash else None, "frames": frames}
 
 
@@ -43,8 +45,10 @@ def pytest_runtest_logstart(nodeid, location):
     _write(event="start", nodeid=nodeid)
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_logreport(report):
+    """Record after every other plugin has had the report, even one that raises: the sub-test plugin alters the parent's."""
+    yield
     row = {"event": "report", "nodeid": report.nodeid, "when": report.when, "outcome": report.outcome}
     if hasattr(report, "wasxfail"):
         row["wasxfail"] = str(report.wasxfail)
@@ -61,6 +65,10 @@ def pytest_runtest_logreport(report):
 def pytest_collectreport(report):
     if report.outcome == "failed":
         _write(event="collect", nodeid=report.nodeid, outcome="failed", **_crash(report))
+    elif report.outcome == "skipped":
+        _write(
+            event="report", nodeid=report.nodeid, when="collect", outcome="skipped", message=str(report.longrepr)[:300]
+        )
 
 
 def pytest_deselected(items):

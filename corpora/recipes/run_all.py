@@ -1,6 +1,7 @@
-"""Capture the corpus: `python corpora/recipes/run_all.py --work /home/dev [--family pytest] [--only NAME] [--install]`."""
+"""Capture the corpus: `run_all.py --work /home/dev [--family pytest] [--only NAME] [--install] [--forbid TEXT]`."""
 
 import argparse
+import fcntl
 import sys
 import time
 from pathlib import Path
@@ -25,6 +26,8 @@ def main() -> int:
     parser.add_argument("--install", action="store_true", help="install the pinned tools and packages first")
     options = parser.parse_args()
     work = Work(root=options.work, out=options.out, forbidden=tuple(options.forbid))
+    lock = (options.work / "lock").open("w")  # Two runs would take each other's working folders away.
+    fcntl.flock(lock, fcntl.LOCK_EX)
     if options.install:
         pins.install(options.work)
     failed = 0

@@ -4,6 +4,7 @@ Truth of a real tool is its exit status and the fault that the recipe planted in
 is what that program says it planted, written to a side file in the same run (`packages/text/planted.py`).
 """
 
+# ruff: noqa: E501 - the tables are one case a line
 import gzip
 import json
 import shutil
@@ -12,7 +13,6 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from driver import HERE, Channel, RecipeError, Run, Work, dump, plain, question
 from pins import PACKAGES, checkout, fetch
@@ -58,7 +58,9 @@ def capture(work: Work, spec: Spec) -> None:
     folder = _folder(work, spec)
     planted_file = work.scratch / "planted.json"
     planted_file.unlink(missing_ok=True)
-    env = work.environment(*(work.tools / b for b in spec.bins), extra={"PLANTED": str(planted_file), "PIP_CONFIG_FILE": "/dev/null"})
+    env = work.environment(
+        *(work.tools / b for b in spec.bins), extra={"PLANTED": str(planted_file), "PIP_CONFIG_FILE": "/dev/null"}
+    )
     run = work.run(spec.argv, cwd=folder, env=env, kill_after=spec.kill_after)
     run = _cut(run, spec)
     if planted_file.exists():
@@ -67,6 +69,8 @@ def capture(work: Work, spec: Spec) -> None:
         channel = Channel(name="generator", ext="json", body=body)
     else:
         items = [{"identity": text, "kind": "value" if spec.ask == "value" else "line"} for text in spec.planted[:1]]
+        if spec.ask == "outcome" and run.exit_code == 0:
+            items = []  # Nothing went wrong: there is no line that the reader has to be told.
         facts = {"items": items, "decisive": [*spec.planted, *spec.decisive], "answer": spec.answer}
         body = dump({"exit_status": run.exit_code, "ended_by": run.ended_by, "planted": list(spec.planted)}).encode()
         channel = Channel(name="exit-status", ext="json", body=body)
@@ -132,7 +136,9 @@ _VERSIONS: dict[str, str] = {}
 def _version(tool: str, env: dict[str, str]) -> str:
     if tool not in _VERSIONS:
         flag = {"openssl": "version", "java": "-version", "sh": "-c"}.get(tool, "--version")
-        done = subprocess.run([tool, flag], env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [tool, flag], env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        )
         words = (done.stdout or done.stderr).replace('"', " ").split()
         _VERSIONS[tool] = next((w.strip(",()v") for w in words if w.strip("(v")[:1].isdigit()), "")
     return _VERSIONS[tool]
@@ -181,7 +187,9 @@ def _setup_that_fails(_work: Work, folder: Path) -> None:
 
 
 def _deploy_script(_work: Work, folder: Path) -> None:
-    (folder / "deploy.sh").write_text("#!/bin/sh\nset -eu\necho 'deploying build 88'\nkubectl2 apply -f k8s/\necho 'deployed'\n")
+    (folder / "deploy.sh").write_text(
+        "#!/bin/sh\nset -eu\necho 'deploying build 88'\nkubectl2 apply -f k8s/\necho 'deployed'\n"
+    )
 
 
 def _corrupt_gzip(_work: Work, folder: Path) -> None:
@@ -236,6 +244,7 @@ SPECS: tuple[Spec, ...] = (
     # Marked adversarial.
     Spec(name="forged-digest", argv=(PY, "forged_digest.py"), pattern=r"\w+: ledger [^\n]+", words=("balance",), hostility="forged_digest"),
     Spec(name="control-characters", argv=(PY, "control.py"), pattern=r"account [\d-]+ was [^\n]+", words=("locked",), hostility="control_characters"),
+    Spec(name="secrets-in-passing", argv=(PY, "secrets.py"), pattern=r"deploy: [^\n]+", words=("deploy", "stopped"), hostility="secrets"),
     # Real tools.
     Spec(name="make-part-fails", argv=("make", "-k", "-j1"), source="generator:make", pattern=r"part \d+: [^\n]+", planted=("part 143: assembler table overflow (max 4096 entries)", "make: *** [Makefile:7: part-143] Error 7")),
     Spec(name="make-no-rule", argv=("make", "instal"), source="generator:make", planted=("make: *** No rule to make target 'instal'.  Stop.",), pattern=r"make: \*\*\* [^\n]+"),
@@ -245,7 +254,7 @@ SPECS: tuple[Spec, ...] = (
     Spec(name="tar-truncated-archive", argv=("tar", "-xvzf", "attrs.tar.gz"), prepare=_truncate_archive, source="pypi:attrs", planted=("tar: Unexpected EOF in archive", "tar: Error is not recoverable: exiting now"), pattern=r"tar: Unexpected [^\n]+"),
     Spec(name="tar-list-pass", argv=("tar", "-cvf", "/dev/null", "tests", "src"), package="attrs", ask="outcome", text="Was the archive written?", planted=("tests/test_validators.py",)),
     Spec(name="cp-one-missing", argv=("sh", "-c", "cp -v toolz/*.py toolz/tests/*.py toolz/missing_plugin.cfg copies/"), package="toolz", prepare=lambda _w, f: (f / "copies").mkdir(), planted=("cp: cannot stat 'toolz/missing_plugin.cfg': No such file or directory",), pattern=r"cp: [^\n]+", tool="cp"),
-    Spec(name="git-clone-progress", argv=("git", "clone", "--progress", "origin", "copy"), prepare=_git_repository, source="pypi:toolz", licence="BSD-3-Clause", ask="outcome", text="Did the clone finish?", planted=("Cloning into 'copy'...",)),
+    Spec(name="git-clone-progress", argv=("git", "clone", "--progress", "file:///home/dev/project/origin", "copy"), prepare=_git_repository, source="pypi:toolz", licence="BSD-3-Clause", ask="outcome", text="Did the clone finish?", planted=("Cloning into 'copy'...",)),
     Spec(name="git-clone-missing", argv=("git", "clone", "../no-such-origin.git", "copy"), source="tool:git", planted=("fatal: repository '../no-such-origin.git' does not exist",), pattern=r"fatal: [^\n]+", licence="GPL-2.0-only"),
     Spec(name="curl-refused", argv=("curl", "-sS", "http://127.0.0.1:9/health"), source="tool:curl", planted=("Failed to connect to 127.0.0.1 port 9",), ask="value", text="What could not be reached?", pattern=r"Failed to connect to \S+ port \d+", words=("Failed",), licence="curl"),
     Spec(name="openssl-not-a-key", argv=("openssl", "rsa", "-in", "Makefile", "-check"), source="tool:openssl", planted=("Could not read private key from Makefile",), pattern=r"Could not [^\n]+", licence="Apache-2.0"),

@@ -44,7 +44,13 @@ def test_every_family_has_passes_failures_and_all_sizes(core: Corpus, family: st
     cases = [case for case in core.cases if case.family == family]
     assert {"pass", "fail"} <= {case.truth.outcome for case in cases}
     assert {case.strata["size"] for case in cases} == {"small", "medium", "large", "flood"}
-    assert {"head", "tail", "spread"} <= {case.strata["decisive_position"] for case in cases}
+
+
+def test_decisive_strings_stand_everywhere(core: Corpus) -> None:
+    """S14.1: early, in the middle, at the tail; on either stream and on both."""
+    text = [case for case in core.cases if case.family == "text"]
+    assert {"head", "middle", "tail", "spread"} <= {case.strata["decisive_position"] for case in text}
+    assert {"stdout", "stderr", "both", "none"} <= {case.strata["stream"] for case in core.cases}
 
 
 def test_core_has_every_scale_of_failure(core: Corpus) -> None:

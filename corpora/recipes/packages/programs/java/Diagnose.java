@@ -19,7 +19,7 @@ public class Diagnose {
         StandardJavaFileManager files = compiler.getStandardFileManager(found, Locale.ROOT, null);
         List<String> options = new ArrayList<>(List.of("-d", args[0]));
         List<String> names = new ArrayList<>();
-        for (int i = 1; i < args.length; i++) (args[i].startsWith("-") ? options : names).add(args[i]);
+        for (int i = 1; i < args.length; i++) (args[i].endsWith(".java") ? names : options).add(args[i]);
         compiler.getTask(null, files, found, options, null, files.getJavaFileObjectsFromStrings(names)).call();
         for (Diagnostic<? extends JavaFileObject> d : found.getDiagnostics()) {
             String file = d.getSource() == null ? "" : d.getSource().getName();
