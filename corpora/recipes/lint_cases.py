@@ -225,7 +225,8 @@ def _decisive(spec: Spec, items: Sequence[Mapping[str, Any]], text: str, counts:
         if TOTALS.search(line) and not VOLATILE.search(line):
             found.append(line.strip())
             break
-    found += [line for line in GREEN if line in text]
+    if not items:
+        found += [line for line in GREEN if line in text]
     return list(dict.fromkeys(found))[:6]
 
 
@@ -309,7 +310,7 @@ SPECS: tuple[Spec, ...] = (
     Spec(name="javac-shop-all", tool="javac", source="program:java", args=(), common=("-Xlint:all", "Shop.java", "Old.java"), columns=False),
     Spec(name="javac-old-warnings", tool="javac", source="program:java", args=(), common=("-Xlint:all", "Old.java"), columns=False),
     Spec(name="javac-flood-cap-100", tool="javac", source="generate:java:153", args=(), report=("-Xmaxwarns", "1000"), common=("-Xlint:unchecked", "Flood.java"), columns=False, ask="identities"),
-    Spec(name="javac-flood-rawtypes-153", tool="javac", source="generate:java:153", args=(), report=("-Xmaxwarns", "1000"), common=("-Xlint:rawtypes", "Flood.java"), columns=False, ask="count"),
+    Spec(name="javac-flood-rawtypes-153", tool="javac", source="generate:java:153", args=(), report=("-Xmaxwarns", "1000"), common=("-Xlint:rawtypes", "Flood.java"), columns=False, ask="count", decisive=("of 153 total",)),
     # shellcheck
     Spec(name="shellcheck-deploy-tty", tool="shellcheck", source="program:shell", args=(), common=("deploy.sh", "release.sh"), columns=False),
     Spec(name="shellcheck-deploy-gcc", tool="shellcheck", source="program:shell", args=("-f", "gcc"), common=("deploy.sh", "release.sh")),

@@ -22,7 +22,7 @@ corpus except the manifest itself (relative, with `/`) to its SHA-256. `referee 
 `tool`          The program that wrote the output.
 `tool_version`  Its version, text.
 `exit_code`     Number; null where a signal ended the command or the status is unknown.
-`ended_by`      `exit`, `signal`, `timeout` or `unknown`; default `exit` with a status, else `unknown`.
+`ended_by`      `exit`, `signal`, `timeout`, `reader_closed`, `unknown`; default `exit` with a status, else `unknown`.
 `origin`        `captured`: a real tool on a public package, as it is or with planted defects. `generated`: a real
                 tool, or a generator, on input that a generator made. `made`: written by hand or by an attacker's pen.
 `recipe`        Path of the recipe that captured it. Required for `captured`.
@@ -32,7 +32,8 @@ corpus except the manifest itself (relative, with `/`) to its SHA-256. `referee 
                 `outcome`, `identities`, `count`, `value`, `line`, `location`; `pattern` is a regular expression for
                 the form of one answer, never the answer; `scope` says where an answer counts, empty for anywhere;
                 `words` is what a reader would search for.
-`strata`        Names to text: `size`, `outcome`, `decisive_position`, `stream`, `hostility`.
+`strata`        Names to text (numbers and truth values are read as text): `size`, `outcome`, `decisive_position`,
+                `stream`, `hostility`.
 `duration_ms`   Whole milliseconds that the command took; 0 where unknown.
 =============== ====================================================================================================
 
@@ -44,19 +45,22 @@ corpus except the manifest itself (relative, with `/`) to its SHA-256. `referee 
                  `diagnostics`, … must agree with the items (`referee.corpus.verify` has the rules). `unnamed` counts
                  what the channel knows and the output does not print: items plus `unnamed` is the channel's total.
 `items`          List of objects: what the question's decision unit is (failing tests, diagnostics), each one named by
-                 the output. `identity` (or `id`) is required; `kind`, `file`, `line`, `column`, `code`, `message`,
-                 `severity`, `phase` where known. Lines are 1-based; columns count as the tool prints them. `kind` is
-                 by default `failing_test` for pytest, `diagnostic` for lint and `item` elsewhere.
+                 the output. `identity` (or `id`) is required, unless `file` and `message` give it; `kind`, `file`,
+                 `line`, `column`, `code`, `message`, `severity`, `phase` where known. Lines are 1-based; columns
+                 count as the tool prints them. `kind` is by default `failing_test` for pytest, `diagnostic` for lint
+                 and `item` elsewhere.
 `decisive`       List of exact strings of the output, escape-free, that the reader's decision hangs on.
 `channel`        The second channel: `json-report`, `junit-xml`, `sarif`, `generator`, `exit-status`, …
 `channel_digest` SHA-256 of the bytes in `channel.<ext>`, 64 hex digits.
 ================ ===================================================================================================
 
-For `value`, `line` and `location` questions the answer is the identity of the only item; for `count` it is
-``counts["answer"]``; for `outcome` it is `outcome`; for `identities` the identities of all items.
+The answer (`referee.corpus.verify.expected_answers`): for `outcome` it is `outcome`; for `identities` the identities of
+all items; for `value`, `line` and `location` the identity of the item, or the decisive string where truth has no item;
+for `count` it is ``counts["answer"]``, or the only count, or the number of items.
 
-Unknown keys are errors, except in an item, where they are extras of the channel that nobody reads; a key that is nearly
-one of the known ones is a misspelling, and an error there too.
+An optional text may be null. Unknown keys are errors, except in an item, where they are extras of the channel that
+nobody reads; a key that is nearly one of the known ones is a misspelling, and an error there too. The bytes of the
+channel may lie elsewhere (private truth) if `channel_digest` commits to them.
 """
 
 import difflib
@@ -75,7 +79,7 @@ MANIFEST_NAME = "MANIFEST.json"
 CASES_FOLDER = "cases"
 STREAMS = ("stdout.txt", "stderr.txt")
 ORIGINS = ("captured", "generated", "made")
-ENDINGS = ("exit", "signal", "timeout", "unknown")
+ENDINGS = ("exit", "signal", "timeout", "reader_closed", "unknown")
 OUTCOMES = ("pass", "fail", "unknown")
 
 _DEFAULT_KINDS = {"pytest": "failing_test", "lint": "diagnostic"}
@@ -137,6 +141,8 @@ class _Object:
         return value
 
     def text(self, key: str, *, required: bool = False) -> str:
+        if not required and self.data.get(key) is None:
+            return ""
         value: str = self.get(key, _is_text, "text", "", required=required)
         if required and key in self.data and value == "" and _is_text(self.data[key]):
             self.problem(key, "must not be empty")
@@ -172,6 +178,10 @@ class _Object:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_flat(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(v, str | int | float | bool) for v in value.values())
 
 
 def _is_number(value: Any) -> bool:
@@ -256,9 +266,7 @@ def _case(meta: _Object, truth: Truth, folder: Path) -> Case:
     if "exit_code" not in meta.data:
         meta.problem("exit_code", "missing; expected a whole number, or null where a signal ended the command")
     exit_code = meta.number("exit_code")
-    strata = meta.get(
-        "strata", lambda v: isinstance(v, dict) and all(map(_is_text, v.values())), "an object of texts", {}
-    )
+    strata = meta.get("strata", _is_flat, "an object of texts", {})
     duration = meta.get("duration_ms", lambda v: _is_number(v) and v >= 0, "a whole number, 0 or more", 0)
     return Case(
         id=f"{folder.parent.name}/{folder.name}",
@@ -273,7 +281,7 @@ def _case(meta: _Object, truth: Truth, folder: Path) -> Case:
         source_repo=meta.text("source_repo") or meta.text("tool") or "unknown",
         licence=meta.text("licence"),
         question=_question(meta.object("question")),
-        strata=dict(strata),
+        strata={key: value if isinstance(value, str) else json.dumps(value) for key, value in strata.items()},
         duration_ms=duration,
         truth=truth,
         folder=folder,
@@ -331,8 +339,9 @@ def _item(item: _Object, family: str) -> TruthItem:
         if near := difflib.get_close_matches(key, _ITEM_KEYS, n=1, cutoff=0.75):
             item.problem(key, f"unknown key; did you mean {near[0]!r}?")
     name = "id" if "id" in item.data and "identity" not in item.data else "identity"
+    composed = "" if name in item.data else _composed(item.data)
     return TruthItem(
-        identity=item.text(name, required=bool(item.data)),
+        identity=composed or item.text(name, required=bool(item.data)),
         kind=item.text("kind") or _DEFAULT_KINDS.get(family, "item"),
         file=item.text("file"),
         line=item.number("line"),
@@ -342,6 +351,13 @@ def _item(item: _Object, family: str) -> TruthItem:
         severity=item.text("severity"),
         phase=item.text("phase"),
     )
+
+
+def _composed(data: Mapping[str, Any]) -> str:
+    """`file:line:column: CODE message` of an item that names its place but no identity."""
+    place = ":".join(str(data[key]) for key in ("file", "line", "column") if data.get(key) not in (None, ""))
+    text = " ".join(str(data[key]) for key in ("code", "message") if data.get(key))
+    return f"{place}: {text}" if data.get("file") and text else ""
 
 
 def case_folders(corpus: Path) -> list[Path]:

@@ -5,7 +5,7 @@ Every rule is one function from a case to problems; `_CASE_RULES` is the list. T
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -40,12 +40,14 @@ class _Seen:
     """The same with runs of blanks as one blank."""
 
 
-def verify_corpus(folder: Path | str, *, forbidden_words: Sequence[str] = ()) -> list[str]:
+def verify_corpus(folder: Path | str, *, forbidden_words: Sequence[str] = (), strict: bool = False) -> list[str]:
     """Problems of the corpus in `folder`, each one line with path and key; empty if it may be judged on.
 
     Args:
         folder: A frozen corpus.
         forbidden_words: Text that no file may hold (names of the machine that captured it, for instance).
+        strict: Also hold the corpus to what the shipped one keeps: the bytes of every channel beside the case, every
+            part of every item printed, question patterns that fit every answer.
     """
     corpus = Path(folder)
     try:
@@ -65,7 +67,7 @@ def verify_corpus(folder: Path | str, *, forbidden_words: Sequence[str] = ()) ->
             problems.append(f"{path}: its SHA-256 differs from {MANIFEST_NAME}")
     problems += check_size(paths)
     problems += check_words(paths, forbidden_words)
-    return problems + check_cases(corpus)
+    return problems + check_cases(corpus, strict=strict)
 
 
 def check_size(paths: dict[str, Path]) -> list[str]:
@@ -85,8 +87,8 @@ def check_words(paths: dict[str, Path], words: Sequence[str]) -> list[str]:
     return found
 
 
-def check_cases(corpus: Path) -> list[str]:
-    """Problems of the cases of a corpus, frozen or not."""
+def check_cases(corpus: Path, *, strict: bool = False) -> list[str]:
+    """Problems of the cases of a corpus, frozen or not; `strict` as in `verify_corpus`."""
     problems: list[str] = []
     cases = read_cases(corpus, problems)
     if not cases and not problems:
@@ -94,7 +96,7 @@ def check_cases(corpus: Path) -> list[str]:
     for case in cases:
         text = screen_text(case.stdout) + "\n" + screen_text(case.stderr)
         seen = _Seen(case, text, collapsed(text))
-        for rule in _CASE_RULES:
+        for rule in (*_CASE_RULES, *(_STRICT_RULES if strict else ())):
             problems += [f"{case.id}: {problem}" for problem in rule(seen)]
     return problems
 
@@ -106,27 +108,22 @@ def check_origin(seen: _Seen) -> Iterable[str]:
         for key in ("recipe", "licence", "source_repo"):
             if not getattr(case, key):
                 yield f"meta.json: {key}: a captured case must name it"
-    if (case.exit_code is None) == (case.ended_by == "exit"):
-        yield f"meta.json: ended_by: {case.ended_by!r} does not fit exit_code {case.exit_code}"
-    for key in sorted(set(case.strata) - STRATA):
-        yield f"meta.json: strata: {key}: unknown stratum; known: {', '.join(sorted(STRATA))}"
+    if case.exit_code is None and case.ended_by == "exit":
+        yield "meta.json: ended_by: 'exit' needs an exit_code"
 
 
 def check_channel(seen: _Seen) -> Iterable[str]:
-    """Truth is from a second channel whose bytes are kept."""
+    """Truth is from a second channel, and what its digest says."""
     truth, folder = seen.case.truth, seen.case.folder
     if truth.channel.lower().split(":")[0].split("/")[0].strip() in EXTRACTOR_CHANNELS:
         yield f"truth.json: channel: {truth.channel!r} is the extractor under test"
     kept = sorted(p for p in folder.iterdir() if p.name.startswith(CHANNEL_PREFIX))
-    if len(kept) != 1:
+    if len(kept) > 1:
         yield f"truth.json: channel: expected one file channel.<ext> with its bytes, found {len(kept)}"
     elif not truth.channel_digest:
-        yield f"truth.json: channel_digest: missing; expected the SHA-256 of {kept[0].name}"
-    elif sha256(kept[0].read_bytes()).hexdigest() != truth.channel_digest:
+        yield "truth.json: channel_digest: missing; expected the SHA-256 of the bytes that truth came from"
+    elif kept and sha256(kept[0].read_bytes()).hexdigest() != truth.channel_digest:
         yield f"truth.json: channel_digest: is not the SHA-256 of {kept[0].name}"
-    for path in sorted(folder.iterdir()):
-        if path.name not in CASE_FILES and not path.name.startswith(CHANNEL_PREFIX):
-            yield f"{path.name}: not a file of a case"
 
 
 def check_counts(seen: _Seen) -> Iterable[str]:
@@ -140,7 +137,7 @@ def check_counts(seen: _Seen) -> Iterable[str]:
         total = counts.get("failed", 0) + counts.get("errors", 0)
         if total != len(items) + unnamed:
             yield f"truth.json: counts: failed and errors are {total}, but {len(items)} items and {unnamed} unnamed"
-        elif not unnamed and counts.get("failed", 0) != sum(i.kind in _FAILED_KINDS for i in items):
+        elif not unnamed and _kinds_contradict(counts, items):
             yield f"truth.json: counts: failed is {counts.get('failed', 0)}, but the items' kinds say otherwise"
     if "diagnostics" in counts and counts["diagnostics"] != len(items) + unnamed:
         number = counts["diagnostics"]
@@ -151,6 +148,13 @@ def check_counts(seen: _Seen) -> Iterable[str]:
             yield f"truth.json: counts: {kind} is {counts[kind]}, but {number} items are of that kind"
     if truth.outcome == "pass" and (any(counts.get(k) for k in ("failed", "errors")) or _failing(items)):
         yield "truth.json: outcome: pass, but something failed"
+
+
+def _kinds_contradict(counts: Mapping[str, int], items: Iterable[TruthItem]) -> bool:
+    """Whether the kinds tell errors from failures, and otherwise than the counts do."""
+    kinds = [item.kind for item in items]
+    failed = sum(kind in _FAILED_KINDS for kind in kinds)
+    return failed < len(kinds) and failed != counts.get("failed", 0)
 
 
 def _failing(items: Iterable[TruthItem]) -> bool:
@@ -167,6 +171,17 @@ def check_decisive(seen: _Seen) -> Iterable[str]:
 
 
 def check_items(seen: _Seen) -> Iterable[str]:
+    """No item is made up: something of its identity or of its parts occurs in the output."""
+    for position, item in enumerate(seen.case.truth.items):
+        if item.identity in seen.text:
+            continue
+        telling = [text for key, text in _parts(item) if key not in ("line", "column")]
+        words = telling or [word for word in re.split(r"[\s:,;()]+", item.identity) if len(word) > 2]
+        if not any(_occurs(text, seen) for text in words):
+            yield f"truth.json: items[{position}]: {item.identity[:120]!r}: nothing of it occurs in the output"
+
+
+def check_items_whole(seen: _Seen) -> Iterable[str]:
     """Every item can be read off the output: its identity verbatim, or each of its parts."""
     for position, item in enumerate(seen.case.truth.items):
         if item.identity in seen.text:
@@ -175,6 +190,18 @@ def check_items(seen: _Seen) -> Iterable[str]:
         if missing or not _parts(item):
             what = ", ".join(missing) or "identity"
             yield f"truth.json: items[{position}]: {item.identity[:120]!r}: {what} does not occur in the output"
+
+
+def check_kept(seen: _Seen) -> Iterable[str]:
+    """The bytes of the channel lie beside the case, and nothing else does; strata are the known ones."""
+    names = sorted(path.name for path in seen.case.folder.iterdir())
+    if not any(name.startswith(CHANNEL_PREFIX) for name in names):
+        yield "truth.json: channel: expected one file channel.<ext> with its bytes, found 0"
+    for name in names:
+        if name not in CASE_FILES and not name.startswith(CHANNEL_PREFIX):
+            yield f"{name}: not a file of a case"
+    for key in sorted(set(seen.case.strata) - STRATA):
+        yield f"meta.json: strata: {key}: unknown stratum; known: {', '.join(sorted(STRATA))}"
 
 
 def _parts(item: TruthItem) -> list[tuple[str, str]]:
@@ -194,40 +221,50 @@ def _occurs(text: str, seen: _Seen) -> bool:
 
 
 def check_question(seen: _Seen) -> Iterable[str]:
-    """The question has an answer in truth, its pattern fits every answer and does not give one away."""
-    question, truth = seen.case.question, seen.case.truth
+    """The question has an answer in truth, and its pattern is not that answer."""
+    question = seen.case.question
     answers = expected_answers(seen.case)
-    single = (AnswerType.VALUE, AnswerType.LINE, AnswerType.LOCATION)
-    if question.answer in single and len(answers) != 1:
-        yield f"meta.json: question: a {question.answer} question needs one item in truth, found {len(truth.items)}"
-    if question.answer is AnswerType.COUNT and not answers:
-        yield "meta.json: question: a count question needs counts.answer in truth"
+    if not answers and question.answer is not AnswerType.IDENTITIES:
+        yield f"meta.json: question: truth holds no answer to a {question.answer} question"
+    if question.answer in _SINGLE and len(answers) > 1:
+        yield f"meta.json: question: a {question.answer} question needs one item in truth, found {len(answers)}"
+    if question.answer not in (AnswerType.OUTCOME, AnswerType.COUNT):
+        plain = question.pattern.replace("\\", "")
+        if any(len(answer) > 3 and answer in plain for answer in answers):
+            yield "meta.json: question: answer: pattern: gives the answer away"
+
+
+def check_question_answerable(seen: _Seen) -> Iterable[str]:
+    """The raw output answers the question, in the form that the pattern gives (S14.2)."""
+    question = seen.case.question
+    answers = expected_answers(seen.case)
     if question.answer is AnswerType.COUNT and answers and not _occurs(answers[0], seen):
         yield f"meta.json: question: the number {answers[0]} does not occur in the output"
-    if not question.pattern:
-        return
     pattern = re.compile(question.pattern)
     for answer in answers:
         if not pattern.search(answer):
             yield f"meta.json: question: answer: pattern: does not fit the answer {answer[:120]!r}"
             break
-    if question.answer not in (AnswerType.OUTCOME, AnswerType.COUNT) and any(
-        len(answer) > 3 and answer in question.pattern.replace("\\", "") for answer in answers
-    ):
-        yield "meta.json: question: answer: pattern: gives the answer away"
 
 
 def expected_answers(case: Case) -> list[str]:
     """The answers that truth gives to the case's question, in the question's type."""
+    truth = case.truth
+    identities = [item.identity for item in truth.items]
     match case.question.answer:
         case AnswerType.OUTCOME:
-            return [case.truth.outcome]
+            return [truth.outcome]
         case AnswerType.COUNT:
-            return [str(case.truth.counts["answer"])] if "answer" in case.truth.counts else []
+            counts = [number for name, number in truth.counts.items() if name not in ("items", "unnamed")]
+            only = counts[0] if len(counts) == 1 else len(identities)
+            return [str(truth.counts.get("answer", only))]
+        case AnswerType.IDENTITIES:
+            return identities
         case _:
-            return [item.identity for item in case.truth.items]
+            return identities or (list(truth.decisive) if len(truth.decisive) == 1 else [])
 
 
+_SINGLE = (AnswerType.VALUE, AnswerType.LINE, AnswerType.LOCATION)
 _CASE_RULES: tuple[Callable[[_Seen], Iterable[str]], ...] = (
     check_origin,
     check_channel,
@@ -235,4 +272,9 @@ _CASE_RULES: tuple[Callable[[_Seen], Iterable[str]], ...] = (
     check_decisive,
     check_items,
     check_question,
+)
+_STRICT_RULES: tuple[Callable[[_Seen], Iterable[str]], ...] = (
+    check_kept,
+    check_items_whole,
+    check_question_answerable,
 )

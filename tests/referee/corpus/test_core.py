@@ -18,7 +18,7 @@ def core() -> Corpus:
 def test_core_is_well_formed() -> None:
     """S14.3: the checker finds nothing to refuse, names of the capturing machine included."""
     words = ["/work/main", "/root/", "registry.npmjs.org", "files.pythonhosted.org", "pypi.org/simple"]
-    assert verify_corpus(CORE, forbidden_words=words) == []
+    assert verify_corpus(CORE, forbidden_words=words, strict=True) == []
 
 
 def test_core_has_enough_real_cases(core: Corpus) -> None:

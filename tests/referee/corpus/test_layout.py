@@ -88,6 +88,19 @@ def test_a_missing_truth_key_is_named(edit_case: Callable[..., Path], key: str) 
     assert any(f"truth.json: {key}: missing" in problem for problem in problems_of(edit_case(drop=(key,))))
 
 
+def test_an_item_may_be_named_by_its_parts(edit_case: Callable[..., Path]) -> None:
+    """A diagnostic of a machine-readable report has a place and a message, and no identity of its own."""
+    parts = {"file": "a.c", "line": 3, "column": 5, "code": "-Wx", "message": "unused"}
+    corpus = edit_case(truth={"items": [{**parts, "kind": "diagnostic"}], "counts": {}})
+    assert load_case(case_folder(corpus)).truth.items[0].identity == "a.c:3:5: -Wx unused"
+
+
+def test_optional_texts_may_be_null(edit_case: Callable[..., Path]) -> None:
+    """`null` is how other programs write an absent text."""
+    case = load_case(case_folder(edit_case(meta={"recipe": None, "licence": None, "strata": {"size": 3}})))
+    assert (case.recipe, case.licence, case.strata) == ("", "", {"size": "3"})
+
+
 def test_a_broken_pattern_and_answer_type_are_named(edit_case: Callable[..., Path]) -> None:
     """S14.2: closed answer types, and a pattern that compiles."""
     question = {"text": "Which?", "answer": {"type": "identity", "pattern": "(", "scope": ""}, "words": []}

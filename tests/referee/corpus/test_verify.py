@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.corpus import freeze_corpus, verify_corpus
+from referee.corpus import expected_answers, freeze_corpus, load_case, verify_corpus
 from referee.corpus.screen import screen_text
 from referee.corpus.verify import MAX_CORPUS_BYTES, check_cases, check_size
 
@@ -78,25 +78,20 @@ BAD_TRUTH: list[tuple[str, dict[str, Any], str]] = [
     ("truth from the extractor", {"channel": "ctx"}, "is the extractor under test"),
     ("truth from the extractor, spelt out", {"channel": "extractor: pytest/v2"}, "is the extractor under test"),
     ("failed against items", {"counts": {"failed": 3, "passed": 2}}, "failed and errors are 3, but 2 items"),
-    ("errors against kinds", {"counts": {"failed": 1, "errors": 1}}, "the items' kinds say otherwise"),
+    (
+        "errors against kinds",
+        {
+            "counts": {"failed": 2, "errors": 0},
+            "items": [{"id": "t.py::test_a"}, {"id": "t.py::test_b[x - y]", "kind": "erroring_test"}],
+        },
+        "the items' kinds say otherwise",
+    ),
     ("item count", {"counts": {"items": 5}}, "items is 5, but 2 are listed"),
     ("unnamed too many", {"counts": {"failed": 2, "unnamed": 1}}, "2 items and 1 unnamed"),
     ("pass with failures", {"outcome": "pass"}, "outcome: pass, but something failed"),
     ("channel digest", {"channel_digest": "0" * 64}, "is not the SHA-256 of channel.json"),
-    ("no channel digest", {"channel_digest": ""}, "channel_digest: missing"),
-    (
-        "identity that nothing prints",
-        {"items": [{"identity": "t.py::test_a"}, {"identity": "t.py::test_c"}]},
-        "'t.py::test_c': name does not occur in the output",
-    ),
-    (
-        "diagnostic whose message nothing prints",
-        {
-            "items": [{"identity": "t.py:2: none such", "kind": "diagnostic", "file": "t.py", "message": "none such"}],
-            "counts": {},
-        },
-        "message does not occur in the output",
-    ),
+    ("no channel digest", {"channel_digest": None}, "channel_digest: missing"),
+    ("identity made up", {"items": [{"id": "zz.py::none"}, {"id": "t.py::test_a"}]}, "nothing of it occurs"),
 ]  # fmt: skip
 
 
@@ -111,23 +106,11 @@ def test_truth_that_the_bytes_do_not_bear_out_is_refused(
 BAD_META: list[tuple[str, dict[str, Any], str]] = [
     ("captured without recipe", {"recipe": ""}, "recipe: a captured case must name it"),
     ("captured without licence", {"licence": ""}, "licence: a captured case must name it"),
-    ("signal with a status", {"ended_by": "signal"}, "does not fit exit_code 1"),
-    ("exit without a status", {"exit_code": None, "ended_by": "exit"}, "does not fit exit_code None"),
-    ("unknown stratum", {"strata": {"colour": "red"}}, "strata: colour: unknown stratum"),
-    (
-        "count question without a number",
-        {"question": {"text": "How many?", "answer": {"type": "count", "pattern": "", "scope": ""}, "words": []}},
-        "needs counts.answer",
-    ),
+    ("exit without a status", {"exit_code": None, "ended_by": "exit"}, "'exit' needs an exit_code"),
     (
         "line question with two answers",
         {"question": {"text": "Which?", "answer": {"type": "line", "pattern": "", "scope": ""}, "words": []}},
         "needs one item in truth, found 2",
-    ),
-    (
-        "pattern that fits no answer",
-        {"question": {"text": "?", "answer": {"type": "identities", "pattern": "^[0-9]+$", "scope": ""}, "words": []}},
-        "pattern: does not fit the answer",
     ),
     (
         "pattern that is the answer",
@@ -149,6 +132,76 @@ def test_meta_that_contradicts_itself_is_refused(
 ) -> None:
     """S14.2, S14.3: provenance, ending and question."""
     assert any(problem in found for found in check_cases(edit_case(meta=meta)))
+
+
+STRICT: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    (
+        "identity that nothing prints as a whole",
+        {},
+        {"items": [{"identity": "t.py::test_a"}, {"identity": "t.py::test_c"}]},
+        "'t.py::test_c': name does not occur in the output",
+    ),
+    (
+        "diagnostic whose message nothing prints",
+        {},
+        {
+            "items": [{"identity": "t.py:2: none such", "kind": "diagnostic", "file": "t.py", "message": "none such"}],
+            "counts": {},
+        },
+        "message does not occur in the output",
+    ),
+    ("unknown stratum", {"strata": {"colour": "red"}}, {}, "strata: colour: unknown stratum"),
+    (
+        "pattern that fits no answer",
+        {"question": {"text": "?", "answer": {"type": "identities", "pattern": "^[0-9]+$", "scope": ""}, "words": []}},
+        {},
+        "pattern: does not fit the answer",
+    ),
+    (
+        "number that nothing prints",
+        {"question": {"text": "How many?", "answer": {"type": "count", "pattern": "", "scope": ""}, "words": []}},
+        {"counts": {"answer": 77}},
+        "the number 77 does not occur",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("meta", "truth", "problem"), [row[1:] for row in STRICT], ids=[row[0] for row in STRICT])
+def test_strict_checking_holds_a_corpus_to_more(
+    edit_case: Callable[..., Path], meta: dict[str, Any], truth: dict[str, Any], problem: str
+) -> None:
+    """S14.2: the raw output answers the question. Other people's corpora are warned by controls, not refused."""
+    corpus = edit_case(meta=meta, truth=truth)
+    assert any(problem in found for found in check_cases(corpus, strict=True))
+    assert check_cases(corpus) == []
+
+
+def test_a_private_channel_is_committed_to_by_its_digest(unfrozen: Path) -> None:
+    """S14.4: truth may be sealed; the shipped corpus keeps the bytes beside the case."""
+    (unfrozen / CASE / "channel.json").unlink()
+    assert check_cases(unfrozen) == []
+    assert any("found 0" in problem for problem in check_cases(unfrozen, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "expected"),
+    [
+        ("outcome", {}, ["fail"]),
+        ("identities", {}, ["t.py::test_a", "t.py::test_b[x - y]"]),
+        ("count", {"counts": {"answer": 2, "failed": 2}}, ["2"]),
+        ("count", {"counts": {"rows": 4}}, ["4"]),
+        ("count", {}, ["2"]),
+        ("value", {"items": [], "counts": {}, "decisive": ["working 100%"]}, ["working 100%"]),
+        ("line", {"items": [{"id": "working 100%"}], "counts": {}}, ["working 100%"]),
+    ],
+)
+def test_answers_follow_from_truth(
+    edit_case: Callable[..., Path], answer: str, truth: dict[str, Any], expected: list[str]
+) -> None:
+    """S14.2: each answer type has one place in truth."""
+    question = {"text": "?", "answer": {"type": answer, "pattern": None, "scope": None}, "words": []}
+    corpus = edit_case(meta={"question": question}, truth=truth)
+    assert expected_answers(load_case(corpus / CASE)) == expected
 
 
 def test_generated_cases_need_no_recipe(edit_case: Callable[..., Path]) -> None:
