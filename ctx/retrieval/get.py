@@ -1,10 +1,11 @@
 """`ctx get`: the text behind an address, whole or as a bounded zoom."""
 
 from ctx.addresses import Address, Scheme, parse_address
+from ctx.retrieval.guard import guarded
 from ctx.retrieval.region import Region, find_region, safe_text
 from ctx.retrieval.reply import Reply
 from ctx.retrieval.zoom import zoom
-from ctx.safety.control import quotes_structure, visible
+from ctx.safety.control import visible
 from ctx.safety.redact import Redactor
 from ctx.store.store import Store
 from ctx.text import tok
@@ -51,7 +52,7 @@ def get(
     header = _header(region, text)
     if tok(text) > budget:
         return zoom(store, region, header=header, budget_tokens=budget)
-    return Reply(text=_guarded(text), body=region.raw(), header=header)
+    return Reply(text=guarded(text), body=region.raw(), header=header)
 
 
 def _bytes(region: Region) -> Reply:
@@ -62,13 +63,6 @@ def _bytes(region: Region) -> Reply:
     body = raw if redacted == text else redacted.encode("utf-8", "surrogateescape")
     shown = safe_text(body, "utf-8")
     return Reply(text=shown, body=body, header=_header(region, shown), exact=True)
-
-
-def _guarded(text: str) -> str:
-    """Lines that imitate ours get the gutter; every other line stands as it is."""
-    if not any(quotes_structure(line) for line in text.split("\n")):
-        return text
-    return "\n".join(f"| {line}" if quotes_structure(line) else line for line in text.split("\n"))
 
 
 def _header(region: Region, text: str) -> str:

@@ -7,6 +7,7 @@ may change without a name changing. What was verified once in a process is not h
 import os
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from ctx.errors import DamagedError, StoreError, UnknownError
 from ctx.store.layout import FILE_MODE, flush_folder, private_folder, write_atomically
@@ -115,7 +116,7 @@ class Blobs:
             raise StoreError(f"store {self.root}: no space left for {wanted:,} bytes")
 
 
-def _zstd():  # type: ignore[no-untyped-def]
+def _zstd() -> Any:
     """The compression library under its name of this Python version, loaded when first needed."""
     import sys
 

@@ -1,0 +1,60 @@
+"""`ctx get`: the text behind an address."""
+
+import os
+import stat
+import sys
+from collections.abc import Sequence
+
+from ctx.addresses import parse_address
+from ctx.capture.consumer import Consumer, consumer_of
+from ctx.cli.edge import write_bytes, write_json, write_text
+from ctx.errors import ExitCode, UsageError
+from ctx.retrieval.get import get as get_reply
+from ctx.store.store import Store
+from ctx.text import tok
+
+
+def get(
+    *,
+    words: Sequence[str],
+    selectors: Sequence[tuple[str, str | None]],
+    context: int,
+    capture: int,
+    budget: int | None,
+    store: str | None,
+    json: bool,
+) -> int:
+    """The verb. Stdout: the region and nothing else (or its bounded zoom, to a reader); stderr: the header."""
+    if len(words) != 1:
+        raise UsageError("give one address; for example: ctx get run:0123456789ab#stdout --lines 3:9")
+    given = [word for flag, value in selectors if value is not None for word in (flag, value)]
+    address = parse_address(words[0], given)
+    opened = Store(store)
+    reply = get_reply(opened, address, capture=capture, context=context, budget_tokens=budget)
+    if json:
+        write_json(
+            {
+                "address": str(address),
+                "header": reply.header,
+                "text": reply.text,
+                "complete": reply.complete,
+                "addresses": list(reply.addresses),
+            }
+        )
+        return ExitCode.OK
+    program = consumer_of(1) is Consumer.PROGRAM
+    if not program and address.name != "last" and os.path.isdir(opened.root):
+        opened.note_fetch(address.name, tok(reply.text))
+    if not program or sys.stderr.isatty():
+        sys.stderr.write(reply.header + "\n")
+        sys.stderr.flush()
+    if program or (reply.exact and _is_pipe(1)):
+        write_bytes(reply.body)
+    else:
+        write_text(reply.text)
+    return ExitCode.OK
+
+
+def _is_pipe(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -1,0 +1,34 @@
+"""`ctx stats` and `ctx explain`."""
+
+from ctx.cli.edge import write_json, write_text
+from ctx.errors import ExitCode
+from ctx.retrieval.stats import (
+    explanation,
+    explanation_text,
+    find_manifest,
+    run_stats,
+    stats_text,
+    totals,
+    totals_text,
+)
+from ctx.store.store import Store
+
+
+def stats(*, target: str | None, capture: int, store: str | None, json: bool) -> int:
+    """Sizes of one run, or sums over the store."""
+    opened = Store(store)
+    if target is None:
+        sums = totals(opened)
+        write_json(dict(sums)) if json else write_text(totals_text(sums))
+        return ExitCode.OK
+    found = run_stats(opened, find_manifest(opened, target, capture=capture))
+    write_json(found) if json else write_text(stats_text(found))
+    return ExitCode.OK
+
+
+def explain(*, target: str, capture: int, store: str | None, json: bool) -> int:
+    """Why a digest is what it is."""
+    opened = Store(store)
+    found = explanation(opened, find_manifest(opened, target, capture=capture))
+    write_json(found) if json else write_text(explanation_text(found))
+    return ExitCode.OK
