@@ -4,6 +4,7 @@
 """
 
 import sys
+from typing import cast
 
 
 def main() -> None:
@@ -24,21 +25,21 @@ def dispatch(words: list[str]) -> int:
 
 
 def _typer(words: list[str]) -> int:
-    import click
+    import typer
 
     from ctx.cli.verbs import build_app
     from ctx.errors import UsageError
 
-    command = build_app()
+    # The framework exports its base classes through their children only.
+    usage_error = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
     try:
-        status = command.main(args=words, prog_name="ctx", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
+        status = build_app()(args=words, prog_name="ctx", standalone_mode=False)
+    except usage_error as error:
+        message = " ".join(error.format_message().split())
+        if words and type(error).__name__ != "NoArgsIsHelpError":
+            raise UsageError(f"{message.rstrip('.')}; see ctx {words[0]} --help") from None
         sys.stdout.write(error.format_message() + "\n")
         return 2
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except click.exceptions.Abort:
+    except typer.Abort:
         return 130
-    except click.ClickException as error:
-        raise UsageError(f"{error.format_message().rstrip('.')}; see ctx {words[0] if words else ''} --help") from None
     return int(status or 0)

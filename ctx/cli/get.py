@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ctx.addresses import parse_address
 from ctx.capture.consumer import Consumer, consumer_of
 from ctx.cli.edge import write_bytes, write_json, write_text
-from ctx.errors import ExitCode, UsageError
+from ctx.errors import ExitCode
 from ctx.retrieval.get import get as get_reply
 from ctx.store.store import Store
 from ctx.text import tok
@@ -16,7 +16,7 @@ from ctx.text import tok
 
 def get(
     *,
-    words: Sequence[str],
+    address: str,
     selectors: Sequence[tuple[str, str | None]],
     context: int,
     capture: int,
@@ -25,16 +25,14 @@ def get(
     json: bool,
 ) -> int:
     """The verb. Stdout: the region and nothing else (or its bounded zoom, to a reader); stderr: the header."""
-    if len(words) != 1:
-        raise UsageError("give one address; for example: ctx get run:0123456789ab#stdout --lines 3:9")
     given = [word for flag, value in selectors if value is not None for word in (flag, value)]
-    address = parse_address(words[0], given)
+    parsed = parse_address(address, given)
     opened = Store(store)
-    reply = get_reply(opened, address, capture=capture, context=context, budget_tokens=budget)
+    reply = get_reply(opened, parsed, capture=capture, context=context, budget_tokens=budget)
     if json:
         write_json(
             {
-                "address": str(address),
+                "address": str(parsed),
                 "header": reply.header,
                 "text": reply.text,
                 "complete": reply.complete,
@@ -43,8 +41,8 @@ def get(
         )
         return ExitCode.OK
     program = consumer_of(1) is Consumer.PROGRAM
-    if not program and address.name != "last" and os.path.isdir(opened.root):
-        opened.note_fetch(address.name, tok(reply.text))
+    if not program and parsed.name != "last" and os.path.isdir(opened.root):
+        opened.note_fetch(parsed.name, tok(reply.text))
     if not program or sys.stderr.isatty():
         sys.stderr.write(reply.header + "\n")
         sys.stderr.flush()

@@ -2,9 +2,7 @@
 
 from typing import Annotated
 
-import click
 import typer
-from typer.main import get_command
 
 StoreOption = Annotated[str | None, typer.Option("--store", help="Where captures are kept; default: $CTX_STORE.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -12,7 +10,7 @@ CaptureOption = Annotated[int, typer.Option("--capture", min=1, help="The N-th n
 BudgetOption = Annotated[int | None, typer.Option("--budget", min=1, help="Lower the reply budget, in tok.")]
 
 
-def build_app() -> "click.Command":
+def build_app() -> typer.Typer:
     """The command group."""
     app = typer.Typer(
         name="ctx",
@@ -29,7 +27,7 @@ def build_app() -> "click.Command":
     app.command("search")(_search)
     app.command("stats")(_stats)
     app.command("explain")(_explain)
-    return get_command(app)
+    return app
 
 
 def _run(context: typer.Context) -> int:
@@ -79,7 +77,7 @@ def _ingest(
 
 
 def _get(
-    words: Annotated[list[str], typer.Argument(metavar="ADDRESS", help="run:…, blob:… or repo:…")],
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="run:…, blob:… or repo:…")],
     lines: Annotated[str | None, typer.Option("--lines", help="A:B, from 1, inclusive.")] = None,
     span: Annotated[str | None, typer.Option("--span", help="A region's token.")] = None,
     match: Annotated[str | None, typer.Option("--match", help="Lines that a linear-time pattern matches.")] = None,
@@ -99,7 +97,7 @@ def _get(
 
     selectors = (("--lines", lines), ("--span", span), ("--match", match), ("--bytes", bytes_), ("--symbol", symbol))
     return get(
-        words=words, selectors=selectors, context=context, capture=capture, budget=budget, store=store, json=json
+        address=address, selectors=selectors, context=context, capture=capture, budget=budget, store=store, json=json
     )
 
 

@@ -14,9 +14,8 @@ from ctx.contracts.selection import detail_order
 from ctx.digest.base import DigestContext, Profile
 from ctx.digest.evidence_render import render_fail_evidence
 from ctx.digest.handle import content_handle, handle_with_identities
-from ctx.digest.lintprof import LintProfile
+from ctx.digest.lazy import LazyProfile
 from ctx.digest.measure import measure
-from ctx.digest.pytestprof import PytestProfile
 from ctx.digest.rendered import DigestMeta, Rendered
 from ctx.digest.textprof import TextProfile
 from ctx.evidence import Artifact, EvidenceGraph, ExcerptRole, Missing
@@ -28,10 +27,12 @@ from ctx.safety.control import visible
 from ctx.text import plain_text, tok
 
 _PROFILES: tuple[Profile, ...] = (
-    PytestProfile(),
-    LintProfile(),
+    LazyProfile("pytest/v1", "ctx.digest.pytestprof", "PytestProfile"),
+    LazyProfile("lint/v1", "ctx.digest.lintprof", "LintProfile"),
     TextProfile(),
 )
+"""Order of detection; a profile's module is loaded when a capture has lines for it to judge."""
+
 _PRINTED = re.compile(r"run:[0-9a-f]{6,64}(?:#[a-z.0-9]+(?: --(?:lines|span) [0-9a-f:]+)?)?")
 _DETAILS = 12
 """Details that travel with a graph: as many as a plan could pay for."""
@@ -50,6 +51,8 @@ def profiles_in_order() -> tuple[Profile, ...]:
 def detect(ctx: DigestContext, profiles: tuple[Profile, ...]) -> tuple[Profile, str, tuple[tuple[str, str], ...]]:
     """The profile that claims a capture, its reason, and who declined before it; a profile that raises declines."""
     declined: list[tuple[str, str]] = []
+    if not any(view.raw for view in ctx.streams.values()):
+        return profiles[-1], "no output: nothing to recognise", ()
     for profile in profiles:
         try:
             reason = profile.detect(ctx)
@@ -57,7 +60,7 @@ def detect(ctx: DigestContext, profiles: tuple[Profile, ...]) -> tuple[Profile, 
             declined.append((profile.version, f"raised {type(error).__name__}: {error}"))
             continue
         if reason is not None:
-            return profile, reason, tuple(declined)
+            return profile.loaded(), reason, tuple(declined)
         declined.append((profile.version, "its shape is not there"))
     last = _PROFILES[-1]
     return last, "fallback: nothing else claimed it", tuple(declined)
@@ -88,7 +91,7 @@ def render_run_digest(
         graph = replace(TextProfile().extract(ctx), family=profile.family, profile=profile.version)
         contract = contract if contract.family == profile.family else load_contract("generic")
     graph = _completed(graph, ctx, contract)
-    sizes = measure(graph, contract, addresses=stored)
+    sizes = measure(graph, contract, addresses=stored, focus=ctx.focus)
     bounds = Bounds(
         raw_tokens=graph.masked_tokens,
         sizes=sizes,

@@ -247,6 +247,10 @@ class Profile:
     def family(self) -> str:
         return self.version.partition("/")[0]
 
+    def loaded(self) -> "Profile":
+        """The profile itself; a stand-in answers with the profile it stands for."""
+        return self
+
     def detect(self, ctx: DigestContext) -> str | None:
         """The reason why this capture is of the family, or None to decline; judged by the shape of the text."""
         raise NotImplementedError

@@ -13,14 +13,16 @@ LEAST_ROW = 4
 """No row of a census takes fewer tok; so many rows alone can exceed a ceiling without being rendered."""
 
 
-def measure(graph: EvidenceGraph, contract: Contract, *, addresses: bool = True) -> dict[str, int]:
+def measure(
+    graph: EvidenceGraph, contract: Contract, *, addresses: bool = True, focus: tuple[str, ...] = ()
+) -> dict[str, int]:
     """Step -> size in tok, `required` included; pure.
 
     A step that cannot fit the ceiling, by the number of its rows alone, has that lower bound in place of its size.
     """
 
     def size(step: str, details: int = 1) -> int:
-        plan = step_plan(step, token_budget=contract.ceiling_tokens, addresses=addresses, details=details)
+        plan = step_plan(step, token_budget=contract.ceiling_tokens, addresses=addresses, details=details, focus=focus)
         return tok(compose_text(graph, contract, plan))
 
     sizes: dict[str, int] = {}
