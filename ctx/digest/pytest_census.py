@@ -255,9 +255,14 @@ def _file_is_seen(data: bytes, facts: SessionFacts, row: Row, headings: list[Hea
     """Whether the progress section or a traceback outside captured output names the row's file."""
     file = file_of(row.node_id)
     if file not in facts.seen_files:
+        paths = _frame_paths(data, facts, headings)
         begin, end = facts.progress
-        seen = data.find(file.encode("utf-8", "replace"), begin, end) >= 0
-        facts.seen_files[file] = seen or any(same_file(p, file) for p in _frame_paths(data, facts, headings))
+        # Tracebacks first: looking through the progress costs its whole length for each file that is not near its start.
+        facts.seen_files[file] = (
+            file in paths
+            or data.find(file.encode("utf-8", "replace"), begin, end) >= 0
+            or any(same_file(p, file) for p in paths)
+        )
     return facts.seen_files[file]
 
 
