@@ -87,6 +87,9 @@ class SessionFacts:
     roots: tuple[str, ...] = ()
     """Absolute folders that node ids are relative to."""
     seen_files: dict[str, bool] = field(default_factory=dict)
+    seen_until: int = 0
+    """Where in the progress the last of them was found."""
+    misses: int = 0
     frame_paths: set[str] | None = None
 
     timed_out: bool = False
@@ -251,19 +254,36 @@ def _support(row: Row, names: set[str], known: Known) -> int:
     return (1 if headed else 0) + (4 if row.node_id in known.ids() else 0)
 
 
+_MISSES = 32
+"""Searches of the whole progress that may find nothing; after so many a row keeps the benefit of the doubt."""
+
+
 def _file_is_seen(data: bytes, facts: SessionFacts, row: Row, headings: list[Heading]) -> bool:
     """Whether the progress section or a traceback outside captured output names the row's file."""
     file = file_of(row.node_id)
     if file not in facts.seen_files:
         paths = _frame_paths(data, facts, headings)
-        begin, end = facts.progress
-        # Tracebacks first: looking through the progress costs its whole length for each file that is not near its start.
         facts.seen_files[file] = (
-            file in paths
-            or data.find(file.encode("utf-8", "replace"), begin, end) >= 0
-            or any(same_file(p, file) for p in paths)
+            file in paths or _stands_in_progress(data, facts, file) or any(same_file(p, file) for p in paths)
         )
     return facts.seen_files[file]
+
+
+def _stands_in_progress(data: bytes, facts: SessionFacts, file: str) -> bool:
+    """Search from where the file before was found: rows follow the order of the run, so all of them cost one pass."""
+    begin, end = facts.progress
+    start = max(begin, facts.seen_until)
+    needle = file.encode("utf-8", "replace")
+    found = data.find(needle, start, end)
+    if found < 0 and facts.misses >= _MISSES:
+        return True
+    if found < 0:
+        found = data.find(needle, begin, min(start + len(needle), end))
+    if found < 0:
+        facts.misses += 1
+        return False
+    facts.seen_until = found
+    return True
 
 
 def _frame_paths(data: bytes, facts: SessionFacts, headings: list[Heading]) -> set[str]:
