@@ -91,7 +91,10 @@ class ItemBuilder:
         if row.worker:
             draft.volatile["worker"] = row.worker
         if finding.block is not None:
-            draft.detail = self._places.add(finding.block.start, self._trimmed(finding.block.start, finding.block.end))
+            # The traceback alone: captured output below it has a region of its own.
+            captures = finding.block.captures
+            traceback_end = captures[0][0] if captures else finding.block.end
+            draft.detail = self._places.add(finding.block.start, self._trimmed(finding.block.start, traceback_end))
             for start, end in finding.block.captures:
                 if b"stdout" in line_text(self._data, start):
                     draft.stdout = self._places.add(start, self._trimmed(start, end))
