@@ -54,15 +54,19 @@ class Region:
         """Blocks reach to the next accepted heading or to the banner between; captured sections to the next mark."""
         for index, block in enumerate(kept):
             following = kept[index + 1] if index + 1 < len(kept) else None
+            before = block.end
             block.end = following.start if following is not None else self.end
             if block.phase and (following is None or not following.phase):
                 between = [start for start in self.failures if block.start < start < block.end]
                 if between:
                     printed = bool(block.captures) and block.captures[0][0] < between[0]
                     block.end = between[-1] if printed and following is not None else between[0]
-            marks = [start for start, _ in block.captures if start < block.end]
-            block.captures = [(s, marks[i + 1] if i + 1 < len(marks) else block.end) for i, s in enumerate(marks)]
+            if block.end == before:
+                continue
             block.read = None
+            if block.captures:
+                marks = [start for start, _ in block.captures if start < block.end]
+                block.captures = list(zip(marks, [*marks[1:], block.end], strict=False))
 
 
 # Finding the region ---------------------------------------------------------------------------------------------------

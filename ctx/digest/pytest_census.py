@@ -221,31 +221,69 @@ def _section_end(session: Session, anchor: Anchor, stop: int) -> int:
 def _corroborated(
     data: bytes, facts: SessionFacts, rows: list[Row], headings: list[Heading], known: Known
 ) -> list[Row]:
-    """Rows without those that only a test's own output can have printed.
+    """Rows without those that only a test's own output can have printed, judged apart for failures and errors."""
+    totals = facts.totals
+    kept: list[Row] = []
+    # Tables of plugins behind the blocks have ruled headings too.
+    banners = facts.session.of(Mark.FAILING)
+    begin = banners[0].start if banners else facts.session.start
+    later = next((a.start for a in facts.session.of(Mark.LATER) if a.start > begin), None)
+    headings = [h for h in headings if later is None or h.start < later]
+    for errors in (False, True):
+        some = [row for row in rows if (row.status == "ERROR") is errors]
+        own = [h for h in headings if h.capture or bool(h.phase) is errors]
+        expected = None if totals is None else (totals.errors if errors else totals.failed)
+        kept += _vouched(data, facts, some, own, expected, known)
+    return sorted(kept, key=lambda row: row.start)
 
-    Rows beyond what the totals count go first if nothing else names them or their file. Where the blocks alone make up
-    the totals, a row whose file stands neither in the progress nor in a traceback is an imitation too.
+
+def _vouched(
+    data: bytes, facts: SessionFacts, rows: list[Row], headings: list[Heading], expected: int | None, known: Known
+) -> list[Row]:
+    """Rows of one class that the rest of the report vouches for.
+
+    Rows beyond what the totals count go first if nothing else names them or their file. Where blocks are left that no
+    row names, a row whose file stands neither in the progress nor in a traceback is an imitation too.
     """
-    blocks = sum(1 for h in headings if not h.capture)
-    expected = facts.expected
     surplus = 0 if expected is None else len(rows) - expected
-    enough = bool(blocks) and (expected is None or blocks >= expected)
-    if not rows or (surplus <= 0 and not enough):
+    if not rows:
         return rows
     if expected == 0:
         # Totals without a failure, and rows that claim some: the exit status decides who imitates whom.
-        facts.rejected = [] if facts.failed_by_status else rows
+        facts.rejected += [] if facts.failed_by_status else rows
         return rows if facts.failed_by_status else []
-    names = {h.name for h in headings if not h.capture}
-    doubtful = [row for row in rows if not _file_is_seen(data, facts, row, headings)] if enough else []
+    open_blocks = _unnamed_blocks(rows, headings)
+    if surplus <= 0 and not open_blocks:
+        return rows
+    doubtful = [row for row in rows if not _file_is_seen(data, facts, row, headings)] if headings else []
     if surplus > len(doubtful):
-        others = [row for row in rows if row not in doubtful]
-        support = {id(row): _support(row, names, known) for row in others}
-        order = sorted(range(len(others)), key=lambda index: (support[id(others[index])], -index))
-        doubtful += [others[index] for index in order[: surplus - len(doubtful)] if support[id(others[index])] < 4]
-    facts.rejected = doubtful
+        names = {h.name for h in headings if not h.capture}
+        unsure = {id(row) for row in doubtful}
+        others = [row for row in rows if id(row) not in unsure]
+        support = [_support(row, names, known) for row in others]
+        order = sorted(range(len(others)), key=lambda index: (support[index], -index))
+        doubtful += [others[index] for index in order[: surplus - len(doubtful)] if support[index] < 4]
+    facts.rejected += doubtful
     rejected = {id(row) for row in doubtful}
     return [row for row in rows if id(row) not in rejected]
+
+
+def _unnamed_blocks(rows: list[Row], headings: list[Heading]) -> int:
+    """How many blocks, of those that no captured output precedes, have a heading that no row explains."""
+    names = Counter(name for row in rows for name in heading_names(row))
+    files = {file_of(row.node_id) for row in rows}
+    left = 0
+    captured = False
+    for heading in headings:
+        if heading.capture:
+            captured = True
+            continue
+        if names[heading.name] > 0:
+            names[heading.name] -= 1
+        elif not captured and heading.name not in files:
+            left += 1
+        captured = False
+    return left
 
 
 def _support(row: Row, names: set[str], known: Known) -> int:

@@ -53,7 +53,7 @@ from ctx.evidence import (
 )
 from ctx.text import StreamView
 
-_LOOK = 1 << 20
+_LOOK = 1 << 18
 _MOST_LISTED = 20_000
 _MOST_WARNINGS = 100
 _MOST_UNJOINED = 20
@@ -70,7 +70,7 @@ class PytestProfile(Profile):
     version = "pytest/v1"
 
     def detect(self, ctx: DigestContext) -> str | None:
-        """The marks found, or None; only the first and last MiB of a stream are looked at."""
+        """The marks found, or None; only both ends of a stream are looked at."""
         for view in (ctx.stdout, ctx.stderr):
             report = report_shape(view.screen)
             if report is not None:
@@ -120,7 +120,7 @@ class PytestProfile(Profile):
 
 
 def _marks(data: bytes) -> list[str]:
-    """Kinds of pytest shapes in the first and last MiB, in a fixed order."""
+    """Kinds of pytest shapes in the first and last 256 KiB, in a fixed order."""
     looked = data if len(data) <= 2 * _LOOK else data[:_LOOK] + b"\n" + data[-_LOOK:]
     kinds: dict[str, int] = {}
     fenced = False
