@@ -38,7 +38,9 @@ def private_folder(path: Path) -> Path:
         StoreError: A link or another user's folder stands in its place, or it cannot be made.
     """
     try:
-        path.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        for folder in (*reversed(path.parents), path):
+            if not folder.exists():
+                folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
         found = path.lstat()
     except OSError as error:
         raise StoreError(f"store {path}: {error.strerror or error}; choose another with --store or CTX_STORE") from None
