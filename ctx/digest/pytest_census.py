@@ -324,13 +324,16 @@ def _stands_in_progress(data: bytes, facts: SessionFacts, file: str) -> bool:
     return True
 
 
+_MOST_READ = 20_000
+
+
 def _frame_paths(data: bytes, facts: SessionFacts, headings: list[Heading]) -> set[str]:
     """Files of the tracebacks of blocks that are not inside captured output."""
     if facts.frame_paths is not None:
         return facts.frame_paths
     paths = facts.frame_paths = set()
     region = failing_region(facts.session, headings, Counter(), facts.summary.start if facts.summary else len(data))
-    for candidate in region.candidates if region else ():
+    for candidate in region.candidates[:_MOST_READ] if region else ():
         if not candidate.captured:
             paths.update(frame.path for frame in read_block(data, candidate).frames)
     return paths

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
 
 
 class Mark(StrEnum):
@@ -243,7 +242,7 @@ def _close_open(data: bytes, session: Session) -> None:
 
 def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor], index: int) -> bool:
     """Whether `totals` ends its run, judged by what follows."""
-    window = islice(anchors, index + 1, index + 50)
+    window = anchors[index + 1 : index + 50]
     after = next((a for a in window if a.mark not in (Mark.STOP, Mark.LATER)), None)
     if after is None:
         return _nothing_follows(data, totals.end) and _fits_blocks(data, session, totals, between=False)
