@@ -47,7 +47,7 @@ def pytest_runtest_logstart(nodeid, location):
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_logreport(report):
-    """Record after every other plugin has had the report, even one that raises: the sub-test plugin alters the parent's."""
+    """Record after every other plugin has had the report, even one that raises: the sub-test plugin alters reports."""
     yield
     row = {"event": "report", "nodeid": report.nodeid, "when": report.when, "outcome": report.outcome}
     if hasattr(report, "wasxfail"):

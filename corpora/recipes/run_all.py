@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--install", action="store_true", help="install the pinned tools and packages first")
     options = parser.parse_args()
     work = Work(root=options.work, out=options.out, forbidden=tuple(options.forbid))
+    options.work.mkdir(parents=True, exist_ok=True)
     lock = (options.work / "lock").open("w")  # Two runs would take each other's working folders away.
     fcntl.flock(lock, fcntl.LOCK_EX)
     if options.install:

@@ -96,7 +96,7 @@ def capture(work: Work, spec: Spec) -> None:
         outcome=outcome,
         counts=counts,
         items=items,
-        decisive=[d for d in facts["decisive"] if d in text],
+        decisive=[d for d in facts["decisive"] if d in text or not spec.cut],
         channel=channel,
         hostility=spec.hostility,
     )
@@ -216,7 +216,6 @@ def _zip_of_source(work: Work, folder: Path) -> None:
 
 
 PY = "python3"
-FAILED = r"[^\n]*(?:failed|refused|exceeded|denied|locked|mismatch|error|not )[^\n]*"
 SPECS: tuple[Spec, ...] = (
     # Generating programs: where the decisive line stands.
     Spec(name="migrate-middle-3000", argv=(PY, "migrate.py", "1700", "611"), pattern=r"migration \d+ failed: [^\n]+"),
@@ -232,11 +231,11 @@ SPECS: tuple[Spec, ...] = (
     Spec(name="release-long", argv=(PY, "release.py", "110"), pattern=r"step \d+ \([^)]*\): [^\n]+"),
     Spec(name="import-rows-total", argv=(PY, "import_rows.py", "1500"), ask="count", text="How many rows were rejected in total?", words=("rejected", "total")),
     Spec(name="import-rows-total-small", argv=(PY, "import_rows.py", "20"), ask="count", text="How many rows were rejected in total?", words=("rejected", "total")),
-    Spec(name="one-line-of-300-kb", argv=(PY, "oneline.py", "300"), pattern=FAILED),
+    Spec(name="one-line-of-300-kb", argv=(PY, "oneline.py", "300"), pattern=r"upload \w+: [^\n]+"),
     Spec(name="inside-one-line", argv=(PY, "insideline.py"), ask="value", text="Which solver error was raised?", pattern=r"\w+Error\([^)]*\)", words=("Error",)),
     Spec(name="encodings-mixed", argv=(PY, "encodings.py", "400"), pattern=r"row \d+: could not [^\n]+", hostility="invalid_utf8"),
     Spec(name="prompt-unanswered", argv=(PY, "prompt.py"), pattern=r"aborted: [^\n]+", words=("aborted",)),
-    Spec(name="folded-one-differs", argv=(PY, "folded.py"), ask="line", text="Which heartbeat line differs from all the others?", pattern=r"node \d+ heartbeat ok \(term \d+\)", words=("term",)),
+    Spec(name="folded-one-differs", argv=(PY, "folded.py"), ask="line", text="Which heartbeat line has another term than 91?", pattern=r"node \d+ heartbeat ok \(term 9[02-9]\)", words=("term",)),
     Spec(name="summary-small-pass", argv=(PY, "summary.py"), ask="line", text="What is the result of the build?", pattern=r"\d+ pages built, \d+ broken links", words=("built",)),
     Spec(name="quiet-failure", argv=(PY, "quiet.py"), ask="outcome", text="Did the command succeed?"),
     Spec(name="killed-in-a-line", argv=(PY, "killed.py"), kill_after=2.0, ask="outcome", text="Did the command finish?"),
@@ -248,26 +247,26 @@ SPECS: tuple[Spec, ...] = (
     # Real tools.
     Spec(name="make-part-fails", argv=("make", "-k", "-j1"), source="generator:make", pattern=r"part \d+: [^\n]+", planted=("part 143: assembler table overflow (max 4096 entries)", "make: *** [Makefile:7: part-143] Error 7")),
     Spec(name="make-no-rule", argv=("make", "instal"), source="generator:make", planted=("make: *** No rule to make target 'instal'.  Stop.",), pattern=r"make: \*\*\* [^\n]+"),
-    Spec(name="compileall-attrs-middle", argv=(PY, "-m", "compileall", "-f", "src", "tests"), package="attrs", prepare=_break_module("src/attr/validators.py", 30), ask="value", text="Which file could not be compiled?", planted=("src/attr/validators.py", "*** Error compiling 'src/attr/validators.py'..."), pattern=r"[\w/.-]+\.py", words=("Error",), tool="python3"),
-    Spec(name="compileall-more-itertools", argv=(PY, "-m", "compileall", "-f", "."), package="more-itertools", prepare=_break_module("more_itertools/recipes.py", 12), ask="value", text="Which file could not be compiled?", planted=("./more_itertools/recipes.py", "*** Error compiling './more_itertools/recipes.py'..."), pattern=r"[\w/.-]+\.py", words=("Error",)),
+    Spec(name="compileall-attrs-middle", argv=(PY, "-m", "compileall", "-f", "src", "tests"), package="attrs", prepare=_break_module("src/attr/validators.py", 30), ask="value", text="Which file could not be compiled?", planted=('File "src/attr/validators.py", line 40',), pattern=r'File "[^"\n]+", line \d+', words=("Error",), tool="python3"),
+    Spec(name="compileall-more-itertools", argv=(PY, "-m", "compileall", "-f", "."), package="more-itertools", prepare=_break_module("more_itertools/recipes.py", 12), ask="value", text="Which file could not be compiled?", planted=('File "./more_itertools/recipes.py", line 13',), pattern=r'File "[^"\n]+", line \d+', words=("Error",)),
     Spec(name="compileall-idna-pass", argv=(PY, "-m", "compileall", "-f", "idna"), package="idna", ask="outcome", text="Did every module compile?", planted=("Compiling 'idna/idnadata.py'...",)),
     Spec(name="tar-truncated-archive", argv=("tar", "-xvzf", "attrs.tar.gz"), prepare=_truncate_archive, source="pypi:attrs", planted=("tar: Unexpected EOF in archive", "tar: Error is not recoverable: exiting now"), pattern=r"tar: Unexpected [^\n]+"),
     Spec(name="tar-list-pass", argv=("tar", "-cvf", "/dev/null", "tests", "src"), package="attrs", ask="outcome", text="Was the archive written?", planted=("tests/test_validators.py",)),
-    Spec(name="cp-one-missing", argv=("sh", "-c", "cp -v toolz/*.py toolz/tests/*.py toolz/missing_plugin.cfg copies/"), package="toolz", prepare=lambda _w, f: (f / "copies").mkdir(), planted=("cp: cannot stat 'toolz/missing_plugin.cfg': No such file or directory",), pattern=r"cp: [^\n]+", tool="cp"),
+    Spec(name="cp-one-missing", argv=("sh", "-c", "cp -v toolz/*.py toolz/tests/*.py toolz/missing_plugin.cfg copies/"), package="toolz", prepare=lambda _w, f: (f / "copies").mkdir(), planted=("cp: cannot stat 'toolz/missing_plugin.cfg': No such file or directory",), pattern=r"cp: cannot stat [^\n]+", tool="cp"),
     Spec(name="git-clone-progress", argv=("git", "clone", "--progress", "file:///home/dev/project/origin", "copy"), prepare=_git_repository, source="pypi:toolz", licence="BSD-3-Clause", ask="outcome", text="Did the clone finish?", planted=("Cloning into 'copy'...",)),
     Spec(name="git-clone-missing", argv=("git", "clone", "../no-such-origin.git", "copy"), source="tool:git", planted=("fatal: repository '../no-such-origin.git' does not exist",), pattern=r"fatal: [^\n]+", licence="GPL-2.0-only"),
     Spec(name="curl-refused", argv=("curl", "-sS", "http://127.0.0.1:9/health"), source="tool:curl", planted=("Failed to connect to 127.0.0.1 port 9",), ask="value", text="What could not be reached?", pattern=r"Failed to connect to \S+ port \d+", words=("Failed",), licence="curl"),
     Spec(name="openssl-not-a-key", argv=("openssl", "rsa", "-in", "Makefile", "-check"), source="tool:openssl", planted=("Could not read private key from Makefile",), pattern=r"Could not [^\n]+", licence="Apache-2.0"),
-    Spec(name="json-tool-location", argv=(PY, "-m", "json.tool", "stock.json"), source="tool:python", prepare=_bad_json, planted=("Expecting ',' delimiter: line 43 column 33",), ask="value", text="Where is the JSON broken?", pattern=r"[^\n]*line \d+ column \d+", words=("line",), licence="PSF-2.0"),
+    Spec(name="json-tool-location", argv=(PY, "-m", "json.tool", "stock.json"), source="tool:python", prepare=_bad_json, planted=("Expecting ',' delimiter: line 43 column 33",), ask="value", text="Where is the JSON broken?", pattern=r"Expecting [^:\n]+: line \d+ column \d+", words=("line",), licence="PSF-2.0"),
     Spec(name="natsort-usage-error", argv=(PY, "-m", "natsort", "--revers-order", "a", "b"), package="natsort", planted=("__main__.py: error: unrecognized arguments: --revers-order",), ask="line", pattern=r"\S+: error: [^\n]+", bins=("lint/bin",)),
     Spec(name="tabulate-usage", argv=(PY, "-c", "from tabulate import _main; _main()", "--formt", "grid"), package="tabulate", planted=("option --formt not recognized",), ask="value", text="Which option is wrong?", pattern=r"option --\w+ not recognized", words=("option",)),
     Spec(name="pytest-not-installed", argv=(PY, "-m", "pytest", "-q"), source="tool:python", planted=("/usr/bin/python3: No module named pytest",), pattern=r"\S+: No module named \w+", words=("module",), licence="PSF-2.0"),
     Spec(name="pip-no-match", argv=("pip", "install", "--no-index", "--find-links", "wheels", "iniconfig>=99"), prepare=_local_wheels, source="tool:pip", planted=("ERROR: No matching distribution found for iniconfig>=99",), pattern=r"ERROR: [^\n]+", bins=("lint/bin",)),
     Spec(name="pip-build-fails", argv=("pip", "install", "--no-index", "--no-build-isolation", "./plugin"), prepare=_setup_that_fails, source="tool:pip", planted=("plugin: this release needs libwarehouse 3.1 or newer",), pattern=r"[\w-]+: [^\n]+", bins=("lint/bin",)),
-    Spec(name="npm-missing-script", argv=("npm", "run", "biuld"), source="npm:minimist", planted=('npm error Missing script: "biuld"',), pattern=r"npm error [^\n]+", prepare=lambda _w, f: (f / "package.json").write_text('{"name": "shop", "version": "1.0.0", "scripts": {"build": "true"}}\n') and None),
+    Spec(name="npm-missing-script", argv=("npm", "run", "biuld"), source="npm:minimist", planted=('npm error Missing script: "biuld"',), pattern=r"npm error Missing [^\n]+", prepare=lambda _w, f: (f / "package.json").write_text('{"name": "shop", "version": "1.0.0", "scripts": {"build": "true"}}\n') and None),
     Spec(name="command-not-found", argv=("sh", "deploy.sh"), prepare=_deploy_script, source="tool:sh", planted=("deploy.sh: 4: kubectl2: not found",), pattern=r"\S+: \d+: \S+: not found", licence="BSD-3-Clause"),
     Spec(name="cmake-package-missing", argv=("cmake", "-S", ".", "-B", "out"), prepare=_cmake_project, source="tool:cmake", planted=("CMake Error at CMakeLists.txt:4 (find_package):",), ask="value", text="Which statement failed?", pattern=r"CMake Error at [^\n]+", words=("Error",), licence="BSD-3-Clause"),
-    Spec(name="gzip-corrupt", argv=("gzip", "-tv", "nightly.gz"), prepare=_corrupt_gzip, source="tool:gzip", planted=("invalid compressed data",), ask="value", text="What is wrong with the backup?", pattern=r"invalid [\w -]+", words=("invalid",), licence="GPL-3.0-or-later"),
+    Spec(name="gzip-corrupt", argv=("gzip", "-tv", "nightly.gz"), prepare=_corrupt_gzip, source="tool:gzip", planted=("invalid compressed data--crc error",), ask="outcome", text="Is the backup intact?", licence="GPL-3.0-or-later"),
     Spec(name="unzip-bad-crc", argv=("unzip", "-t", "idna.zip"), prepare=_zip_of_source, source="pypi:idna", planted=("At least one error was detected in idna.zip.",), pattern=r"At least [^\n]+", licence="BSD-3-Clause"),
     Spec(name="java-version-small", argv=("java", "-version"), source="tool:java", planted=("openjdk version",), ask="outcome", text="Is Java there?", licence="GPL-2.0-only WITH Classpath-exception-2.0"),
     Spec(name="true-empty", argv=("true",), source="tool:coreutils", ask="outcome", text="Did the command succeed?", licence="GPL-3.0-or-later"),
