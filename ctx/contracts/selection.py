@@ -18,6 +18,16 @@ from ctx.evidence import (
 )
 
 _SHOWN_IDS = 8
+ADDRESSED = frozenset(
+    {
+        FactClass.FULL_TRACEBACK,
+        FactClass.STDOUT,
+        FactClass.STDERR,
+        FactClass.FULL_TEXT,
+        FactClass.OMISSION_ADDRESS,
+    }
+)
+"""Classes that an address delivers; where nothing is stored, the digest says so in place of them (S2.7)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,8 +93,15 @@ def check_classes(graph: EvidenceGraph, contract: Contract, selection: Selection
     return {c: _check(c, graph, selection) for c in (*rules.required, *rules.preferred, *rules.retrievable)}
 
 
+def binding_classes(graph: EvidenceGraph, contract: Contract) -> tuple[FactClass, ...]:
+    """Classes that may not leave in silence: the required ones, and catastrophic ones of any tier (S4.6)."""
+    rules = contract.rules(graph.outcome)
+    others = (c for c in (*rules.preferred, *rules.retrievable) if contract.severity(c) is LossSeverity.CATASTROPHIC)
+    return (*rules.required, *others)
+
+
 def missing_from_graph(graph: EvidenceGraph, contract: Contract) -> tuple[FactClass, ...]:
-    """Required classes that the graph itself cannot give, whatever is selected: the `PARTIAL:` lines (S4.5)."""
+    """Binding classes that the graph itself cannot give, whatever is selected: the `PARTIAL:` lines (S4.5)."""
     everything = Selection(
         named=frozenset(item.id for item in graph.items),
         summarised=frozenset(item.id for item in graph.items),
@@ -96,10 +113,20 @@ def missing_from_graph(graph: EvidenceGraph, contract: Contract) -> tuple[FactCl
         streams=frozenset(graph.operation.streams),
     )
     absent = []
-    for fact_class in contract.rules(graph.outcome).required:
+    for fact_class in binding_classes(graph, contract):
         if _check(fact_class, graph, everything).state is ClassState.ABSENT:
             absent.append(fact_class)
     return tuple(absent)
+
+
+def lost_classes(graph: EvidenceGraph, contract: Contract, selection: Selection) -> tuple[FactClass, ...]:
+    """Binding classes that the graph holds and the selection does not deliver, nor declares as partial."""
+    declared = set(selection.partial)
+    lost = []
+    for fact_class in binding_classes(graph, contract):
+        if fact_class not in declared and _check(fact_class, graph, selection).state is ClassState.ABSENT:
+            lost.append(fact_class)
+    return tuple(lost)
 
 
 def validate_selection(graph: EvidenceGraph, contract: Contract, selection: Selection) -> tuple[str, ...]:
@@ -109,12 +136,10 @@ def validate_selection(graph: EvidenceGraph, contract: Contract, selection: Sele
     catastrophic class is never dropped from any tier.
     """
     declared = set(selection.partial)
-    rules = contract.rules(graph.outcome)
+    binding = {*binding_classes(graph, contract), *contract.rules(graph.outcome).retrievable}
     problems = []
     for fact_class, state in check_classes(graph, contract, selection).items():
-        catastrophic = contract.severity(fact_class) is LossSeverity.CATASTROPHIC
-        binding = fact_class in rules.required or fact_class in rules.retrievable or catastrophic
-        if state.state is ClassState.ABSENT and binding and fact_class not in declared:
+        if state.state is ClassState.ABSENT and fact_class in binding and fact_class not in declared:
             problems.append(f"{fact_class}: {state.with_fact} of {state.of} selected")
     return tuple(problems)
 
@@ -214,9 +239,7 @@ def _check(fact_class: FactClass, graph: EvidenceGraph, selection: Selection) ->
             missing = [name for name in filled if name not in selection.streams]
             return _state(len(filled) - len(missing), len(filled), missing)
         case FactClass.CONCLUSION:
-            wanted = [e for e in graph.excerpts if e.role in (ExcerptRole.CONCLUSION, ExcerptRole.TAIL)]
-            shown = set(selection.excerpts)
-            return _state(sum(e in shown for e in wanted), len(wanted))
+            return _conclusion(graph, selection)
         case FactClass.STANDING_LINES:
             standing = [item for item in graph.items if item.kind is ItemKind.LINE and item.fields.get("rank") == 1]
             missing = [item.id for item in standing if item.id not in selection.named]
@@ -245,6 +268,16 @@ def _census(graph: EvidenceGraph, selection: Selection) -> FactClassState:
     if missing and covered:
         return _state(len(items), len(items), stored=True)
     return _state(len(items) - len(missing), len(items), missing)
+
+
+def _conclusion(graph: EvidenceGraph, selection: Selection) -> FactClassState:
+    """Every concluding excerpt is selected, whole or shortened to lines that hold its last one."""
+    wanted = [e for e in graph.excerpts if e.role in (ExcerptRole.CONCLUSION, ExcerptRole.TAIL)]
+    whole = set(selection.excerpts)
+    held = sum(
+        e in whole or not e.lines or e.lines[-1].number in selection.lines.get(e.source.stream, ()) for e in wanted
+    )
+    return _state(held, len(wanted))
 
 
 def _carried(graph: EvidenceGraph, selection: Selection, values: Sequence[object]) -> FactClassState:

@@ -9,11 +9,13 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ctx.contracts.model import Contract, Rung
+from ctx.contracts.model import Contract, FactClass, Rung
 from ctx.contracts.selection import (
+    ADDRESSED,
     Selection,
     build_receipt,
     detail_order,
+    lost_classes,
     missing_from_graph,
     ordered,
 )
@@ -35,10 +37,12 @@ from ctx.evidence import (
 )
 from ctx.policy.plan import Census, DeliveryPlan, SessionMove, Summaries
 from ctx.safety.control import quotes_structure
+from ctx.text import tok
 
 GROUP_ROWS = 12
 FLOOD_SAMPLES = 3
 SAMPLE_COLUMNS = 200
+BOUNDED_COLUMNS = 120
 NEXT_LINES = 3
 WARNING_ROWS = 5
 _SIDE_KINDS = (
@@ -67,6 +71,7 @@ class _Page:
     lines: dict[str, set[int]] = field(default_factory=dict)
     streams: set[str] = field(default_factory=set)
     partial: tuple[str, ...] = ()
+    lost: tuple[FactClass, ...] = ()
     first_hidden: SourceRef | None = None
     census_text: str = ""
 
@@ -126,9 +131,10 @@ def render_fail_evidence(graph: EvidenceGraph, contract: Contract, plan: Deliver
     )
 
 
-def compose_text(graph: EvidenceGraph, contract: Contract, plan: DeliveryPlan) -> str:
-    """The text alone, for measuring: what `render_fail_evidence` prints for the same three values."""
-    return _compose(graph, contract, plan)[1]
+def compose_measured(graph: EvidenceGraph, contract: Contract, plan: DeliveryPlan) -> tuple[str, tuple[FactClass, ...]]:
+    """For measuring: the text that `render_fail_evidence` prints, and the required classes that it loses."""
+    page, text = _compose(graph, contract, plan)
+    return text, page.lost
 
 
 def _compose(graph: EvidenceGraph, contract: Contract, plan: DeliveryPlan) -> tuple[_Page, str]:
@@ -138,7 +144,17 @@ def _compose(graph: EvidenceGraph, contract: Contract, plan: DeliveryPlan) -> tu
     _opening(page)
     _RUNGS[plan.rung](page)
     _closing(page)
+    _declare_lost(page)
     return page, "\n".join(page.ink.lines) + "\n"
+
+
+def _declare_lost(page: _Page) -> None:
+    """Say `PARTIAL:` at the top for a required class that this rendering had no room for."""
+    lost = lost_classes(page.graph, page.contract, page.selection())
+    page.lost = tuple(name for name in lost if page.plan.addresses or name not in ADDRESSED)
+    position = len(page.partial) + 1 + bool(page.graph.operation.argv)
+    page.ink.lines[position:position] = [f"PARTIAL: {name}" for name in page.lost]
+    page.partial = (*page.partial, *map(str, page.lost))
 
 
 def _inline(page: _Page) -> str:
@@ -167,7 +183,7 @@ def _opening(page: _Page) -> None:
             ink.add(f"detail: witnesses disagree: {claim}")
             page.named.add(item.id)
     if page.plan.session_move is not SessionMove.NONE:
-        ink.add(f"session: detail of {page.plan.session_move} by this reader's earlier steps")
+        ink.add(rows.SESSION_NOTES[page.plan.session_move])
 
 
 def _closing(page: _Page) -> None:
@@ -501,34 +517,44 @@ def _with_excerpts(graph: EvidenceGraph, excerpts: Sequence[Excerpt]) -> Evidenc
 
 
 def _flood(page: _Page) -> None:
-    """Exact totals, groups that sum to them, first identities of each group, the stored census behind one address."""
+    """Exact totals, groups that sum to them, first identities of each group, the stored census behind one address.
+
+    The last step prints the totals and the address alone: they always fit.
+    """
     graph = page.graph
     census = ordered(graph, page.contract, graph.census)
-    standing = [item for item in graph.items if item.kind is ItemKind.LINE]
-    items = census or tuple(standing)
-    page.store_census(items)
-    address = page.ink.stream("census")
-    shown = _flood_samples(items)
-    note = f" · all of them: {address}" if address else ""
-    page.ink.add(
-        f"failing: {plural(len(items), page.contract.decision_unit.replace('_', ' '))}, "
-        f"{number(len(items) - len(shown))} not shown{note}"
-    )
-    for item in shown:
-        page.ink.add(rows.census_row(item, claim=_bounded(rows.claim_text(item)), region=""))
-        page.named.add(item.id)
-    by: tuple[tuple[str, Callable[[EvidenceItem], str]], ...] = (("file", _file_of), ("class", _class_of))
-    for noun, key in by:
-        counted = rows.tallies((key(item) for item in items), limit=GROUP_ROWS)
-        if len(counted) < 2 and not census:
-            continue
-        page.ink.add(f"groups: by {noun}, {number(len(items))} in all")
-        page.ink.extend(f"  {name}" + (f"  {number(count)}" if count else "") for name, count in counted)
+    items = census or tuple(item for item in graph.items if item.kind is ItemKind.LINE)
+    room = page.plan.context_lines > 0
+    if items:
+        page.store_census(items)
+        shown = _flood_samples(items, page.contract.ceiling_tokens // 4) if room else []
+        address = page.ink.stream("census")
+        note = f" · all of them: {address}" if address else ""
+        heading = _census_heading(page, items) if census else f"groups: {plural(len(items), 'line')} that stand out"
+        page.ink.add(f"{heading}, {number(len(items) - len(shown))} not shown{note}")
+        for item in shown:
+            claim = _bounded(rows.claim_text(item))
+            page.ink.add(rows.census_row(item, claim=claim, region=""))
+            page.named.add(item.id)
+            if not isinstance(item.summary, Missing) and claim == rows.claim_text(item):
+                page.summarised.add(item.id)
+    if room:
+        _flood_groups(page, items, always=bool(census))
     _details(page)
     kept = [_trimmed(e, page.plan.context_lines) for e in graph.excerpts if e.role in _FLOOD_ROLES]
     page.graph = _with_excerpts(graph, [e for e in kept if e.lines])
     _windows(page, rank=0)
     page.graph = graph
+
+
+def _flood_groups(page: _Page, items: Sequence[EvidenceItem], *, always: bool) -> None:
+    """Counts by file and by class, each summing to the total; without a census only where there is more than one."""
+    by: tuple[tuple[str, Callable[[EvidenceItem], str]], ...] = (("file", _file_of), ("class", _class_of))
+    for noun, key in by:
+        counted = rows.tallies((key(item) for item in items), limit=GROUP_ROWS)
+        if items and (always or len(counted) > 1):
+            page.ink.add(f"groups: by {noun}, {number(len(items))} in all")
+            page.ink.extend(f"  {name}" + (f"  {number(count)}" if count else "") for name, count in counted)
 
 
 _FLOOD_ROLES = (ExcerptRole.CONCLUSION, ExcerptRole.MESSAGE, ExcerptRole.TAIL, ExcerptRole.HEAD)
@@ -541,22 +567,34 @@ def _trimmed(excerpt: Excerpt, limit: int) -> Excerpt:
     return replace(excerpt, lines=excerpt.lines[:limit])
 
 
-def _flood_samples(items: Sequence[EvidenceItem]) -> list[EvidenceItem]:
+def _flood_samples(items: Sequence[EvidenceItem], budget_tokens: int) -> list[EvidenceItem]:
     """The first identities of each class, most severe first, bounded so that totals and address always fit."""
     seen: dict[str, int] = {}
     shown = []
+    spent = 0
     for item in items:
         key = _class_of(item)
         if key not in seen and len(seen) == GROUP_ROWS:
             continue
         seen[key] = seen.get(key, 0) + 1
-        if seen[key] <= FLOOD_SAMPLES and len(item.identity) <= SAMPLE_COLUMNS:
-            shown.append(item)
+        if seen[key] > FLOOD_SAMPLES or len(item.identity) > SAMPLE_COLUMNS:
+            continue
+        spent += tok(rows.census_row(item, claim=_bounded(rows.claim_text(item)), region=""))
+        if spent > budget_tokens:
+            break
+        shown.append(item)
     return shown
 
 
 def _bounded(claim: str) -> str:
-    return claim if len(claim) <= 120 else claim[:58] + "…" + claim[-58:]
+    """A name or claim short enough for a list of groups: at most 120 columns, fewer where each of them is dear."""
+    if len(claim) <= BOUNDED_COLUMNS // 3:
+        return claim
+    columns = BOUNDED_COLUMNS if tok(claim) <= BOUNDED_COLUMNS // 2 else BOUNDED_COLUMNS // 3
+    if len(claim) <= columns:
+        return claim
+    half = columns // 2 - 1
+    return f"{claim[:half]}…{claim[-half:]}"
 
 
 def _file_of(item: EvidenceItem) -> str:

@@ -15,11 +15,17 @@ from ctx.evidence import (
     QuotedLine,
     SourceRef,
 )
+from ctx.policy.plan import SessionMove
 from ctx.safety.control import escape_identity
 
 HANDLE_DIGITS = 12
 COMMAND_COLUMNS = 160
 GUTTER = "| "
+SESSION_NOTES = {
+    SessionMove.RICHER: "session: this command was run before without edits; showing detail of more",
+    SessionMove.LEANER: "session: what earlier digests left out was not needed; showing less",
+}
+"""What announces that this reader's earlier steps moved the plan (S12.5)."""
 UNIT_NOUNS = {
     "failing_tests": "failing tests",
     "failing_tests_until_stop": "failing tests until the stop",

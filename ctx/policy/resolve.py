@@ -2,7 +2,7 @@
 
 `resolve` is a pure function of graph, contract, bounds, session and epoch. The ladder loses detail before identity:
 
-    inline -> pass_summary p1 p2 -> fail_census f1 f2 f3 -> dense d1 d2 d3 d4 -> flood x1 x2 x3 x4
+    inline -> pass_summary p1 p2 -> fail_census f1 f2 f3 -> dense d1 d2 d3 d4 -> flood x1 … x5
 
 Contracts list root detail before the one-line summaries, so summaries give way first: the dense and flood steps keep a
 short detail of the root, and only the last ones drop it.
@@ -22,11 +22,13 @@ from ctx.policy.session import NO_SESSION, SessionState, SessionSummary
 PASS_STEPS = ("p1", "p2")
 FAIL_STEPS = ("f1", "f2", "f3")
 DENSE_STEPS = ("d1", "d2", "d3", "d4")
-FLOOD_STEPS = ("x1", "x2", "x3", "x4")
+GROUPED_STEPS = ("d3", "d4")
+FLOOD_STEPS = ("x1", "x2", "x3", "x4", "x5")
 DETAIL_LINES = 60
 SHORT_DETAIL_LINES = 12
 ROOT_DETAIL_LINES = 8
-FLOOD_CONTEXT = {"x1": 20, "x2": 8, "x3": 3, "x4": 1}
+FLOOD_CONTEXT = {"x1": 20, "x2": 8, "x3": 3, "x4": 1, "x5": 0}
+"""Lines of each end that a flood shows; x5 prints totals, coverage and the address of the census alone."""
 
 _DETAIL_LINES = {
     "f1": DETAIL_LINES,
@@ -67,7 +69,7 @@ def step_plan(
     reasons: tuple[PlanReason, ...] = (),
 ) -> DeliveryPlan:
     """The plan that a step of the ladder stands for; `details` counts for f1 alone."""
-    census = Census.GROUPED if step in ("d3", "d4") else Census.STORED if step in FLOOD_STEPS else Census.FULL
+    census = Census.GROUPED if step in GROUPED_STEPS else Census.STORED if step in FLOOD_STEPS else Census.FULL
     return DeliveryPlan(
         rung=_STEP_RUNG[step],
         inline_items=details if step == "f1" else int(step in _DETAIL_LINES),
@@ -109,9 +111,9 @@ def resolve(
     if graph.coverage.precision is Precision.FALLBACK:
         reasons.append(PlanReason.PRECISION_FALLBACK)
     step = _step(graph, contract, bounds, budget, reasons)
-    step, move = _moved(step, graph, bounds, session, reasons)
-    details = _details(step, bounds, bounds.ceiling_tokens if move is SessionMove.RICHER else budget)
-    if graph.artifact is not None and _size(step, details, bounds) >= bounds.raw_tokens:
+    step, details, move = _moved(step, _details(step, bounds, budget), graph, bounds, session, reasons)
+    note = bounds.sizes.get("session", 0) if move is not SessionMove.NONE else 0
+    if graph.artifact is not None and _size(step, details, bounds) + note >= bounds.raw_tokens:
         return _inline(budget, bounds, (*reasons, PlanReason.NOT_SMALLER_THAN_RAW))
     return step_plan(
         step,
@@ -160,19 +162,17 @@ _OUTCOME_REASON = {
 }
 
 
+def steps_of(graph: EvidenceGraph, contract: Contract) -> tuple[str, ...]:
+    """Steps before flood that the outcome and the contract's ladder allow, in order."""
+    own: tuple[str, ...] = FAIL_STEPS if follows_fail_ladder(graph) else PASS_STEPS
+    return tuple(step for step in (*own, *DENSE_STEPS) if _STEP_RUNG[step] in contract.ladder)
+
+
 def _step(graph: EvidenceGraph, contract: Contract, bounds: Bounds, budget: int, reasons: list[PlanReason]) -> str:
     """The first step of the outcome's rung that fits, then the first dense one, then the first flood that fits."""
     reasons.append(_OUTCOME_REASON[graph.outcome])
-    own: tuple[str, ...] = FAIL_STEPS if follows_fail_ladder(graph) else PASS_STEPS
-    dense: tuple[str, ...] = DENSE_STEPS if Rung.DENSE in contract.ladder else ()
-    for step in (*own, *dense):
+    for step in steps_of(graph, contract):
         if bounds.sizes[step] <= budget:
-            if step in _STEP_REASON:
-                reasons.append(_STEP_REASON[step])
-            return step
-    for step in (own[-1], *dense):  # a budget below every step still has the ceiling
-        if bounds.sizes[step] <= bounds.ceiling_tokens:
-            reasons.append(PlanReason.REQUIRED_OVER_BUDGET)
             if step in _STEP_REASON:
                 reasons.append(_STEP_REASON[step])
             return step
@@ -198,20 +198,32 @@ def _size(step: str, details: int, bounds: Bounds) -> int:
 
 
 def _moved(
-    step: str, graph: EvidenceGraph, bounds: Bounds, session: SessionSummary, reasons: list[PlanReason]
-) -> tuple[str, SessionMove]:
-    """At most one rung richer or leaner by the session's state; never from inline, never to or from flood."""
+    step: str,
+    details: int,
+    graph: EvidenceGraph,
+    bounds: Bounds,
+    session: SessionSummary,
+    reasons: list[PlanReason],
+) -> tuple[str, int, SessionMove]:
+    """At most one rung richer or leaner by the session's state; never from inline, never to or from flood.
+
+    A move that would print the same, or more than the ceiling, is no move and is not announced.
+    """
+    stay = (step, details, SessionMove.NONE)
+    room = bounds.ceiling_tokens - bounds.sizes.get("session", 0)
     if step in FLOOD_STEPS or session.state is SessionState.NORMAL:
-        return step, SessionMove.NONE
+        return stay
     fails = follows_fail_ladder(graph)
+    now = _size(step, details, bounds)
     if session.state is SessionState.RICHER:
-        for richer in ("f1", "f2", "f3") if fails else ("p1",):
-            if (richer != step or richer == "f1") and bounds.sizes[richer] <= bounds.ceiling_tokens:
+        for richer in FAIL_STEPS if fails else PASS_STEPS:
+            more = _details(richer, bounds, room)
+            if now < _size(richer, more, bounds) <= room:
                 reasons.append(PlanReason.SESSION_RICHER)
-                return richer, SessionMove.RICHER
-        return step, SessionMove.NONE
-    leaner = ("d1" if bounds.sizes["d1"] <= bounds.sizes[step] else step) if fails else "p2"
-    if leaner == step or step in DENSE_STEPS or bounds.sizes[leaner] > bounds.ceiling_tokens:
-        return step, SessionMove.NONE
+                return richer, more, SessionMove.RICHER
+        return stay
+    leaner = "d1" if fails else "p2"
+    if step in DENSE_STEPS or bounds.sizes[leaner] + bounds.sizes.get("session", 0) >= now:
+        return stay
     reasons.append(PlanReason.SESSION_LEANER)
-    return leaner, SessionMove.LEANER
+    return leaner, 1, SessionMove.LEANER

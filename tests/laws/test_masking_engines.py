@@ -92,7 +92,9 @@ volatile = st.fixed_dictionaries(
 
 
 @given(volatile, volatile)
-def test_a_rerun_that_differs_in_volatile_text_has_the_same_handle(one: dict[str, object], two: dict[str, object]) -> None:
+def test_a_rerun_that_differs_in_volatile_text_has_the_same_handle(
+    one: dict[str, object], two: dict[str, object]
+) -> None:
     """S1.15, S19.30"""
     assert handle(RUN.format(**one)) == handle(RUN.format(**two))
 
