@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from pytest_suites import SUITES
 
-PLUGIN = '''
+PLUGIN = """
 import json
 import os
 
@@ -73,7 +73,7 @@ def pytest_runtest_logreport(report):
 def pytest_collectreport(report):
     if not CONFIG["worker"] and report.failed:
         note(event="report", id=report.nodeid, phase="collect", outcome="failed", subtest=False, xfail=False)
-'''
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,8 +137,15 @@ def runs() -> list[Run]:
     add("mixed-xfail-tb", "mixed", "-rxXP", "--xfail-tb", "-k", "expected or strict or login or same")
     add("report-junit", "mixed", "--junitxml=report.xml", stdout_file="report.xml")
     add("report-log", "mixed", "--report-log=report.jsonl", "-k", "same or error or odd", stdout_file="report.jsonl")
-    add("report-json", "mixed", "--json-report", "--json-report-file=report.json", "-k", "same or error",
-        stdout_file="report.json")
+    add(
+        "report-json",
+        "mixed",
+        "--json-report",
+        "--json-report-file=report.json",
+        "-k",
+        "same or error",
+        stdout_file="report.json",
+    )
     add("green", "green")
     add("green-q", "green", "-q")
     add("green-v", "green", "-v")
@@ -218,8 +225,12 @@ def execute(run: Run, venv: Path, folder: Path) -> tuple[bytes, bytes, int]:
     for plugin in ("randomly", "benchmark", "cov", "json-report", "reportlog"):
         used = {"cov": "--cov", "json-report": "--json-report", "reportlog": "--report-log"}.get(plugin, "\0")
         if not any(word.startswith(used) for word in run.args) and run.venv == "p9":
-            extra += ["-p", {"reportlog": "no:pytest_reportlog", "json-report": "no:pytest_jsonreport",
-                             "cov": "no:pytest_cov"}.get(plugin, f"no:{plugin}")]
+            extra += [
+                "-p",
+                {"reportlog": "no:pytest_reportlog", "json-report": "no:pytest_jsonreport", "cov": "no:pytest_cov"}.get(
+                    plugin, f"no:{plugin}"
+                ),
+            ]
     words = [f"{venv}/bin/python", "-m", "pytest", *extra, *run.args]
     child = subprocess.Popen(
         words, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
@@ -247,7 +258,9 @@ def truth_of(record: Path, folder: Path) -> dict[str, object]:
             fact = {"id": event["id"], "phase": event["phase"], "subtest": event["subtest"]}
             if "path" in event:
                 path = event["path"]
-                fact["raised_at"] = f"{os.path.relpath(path, folder) if path.startswith(str(folder)) else path}:{event['line']}"
+                fact["raised_at"] = (
+                    f"{os.path.relpath(path, folder) if path.startswith(str(folder)) else path}:{event['line']}"
+                )
                 fact["message"] = event["message"]
             failing.append(fact)
         if event["phase"] in ("call", "collect") or outcome != "passed":
@@ -273,7 +286,9 @@ def capture(run: Run, venv: Path, scratch: Path, out: Path) -> None:
     ).stdout.strip()
 
     def neutral(data: bytes) -> bytes:
-        data = data.replace(str(folder).encode(), b"/home/dev/shop").replace(str(scratch).encode(), b"/home/dev/scratch")
+        data = data.replace(str(folder).encode(), b"/home/dev/shop").replace(
+            str(scratch).encode(), b"/home/dev/scratch"
+        )
         return data.replace(str(venv).encode(), b"/home/dev/venv")
 
     case = out / run.name

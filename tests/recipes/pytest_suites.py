@@ -4,7 +4,7 @@ They live here as text, so that the project's own test run does not collect them
 group of traps; the comments inside say which.
 """
 
-_HELPERS = '''
+_HELPERS = """
 class BoomError(Exception):
     pass
 
@@ -27,9 +27,9 @@ def reload(name):
         return load(name)
     except BoomError:
         raise RuntimeError("reload failed")
-'''
+"""
 
-_ORDERS = r'''
+_ORDERS = r"""
 import logging
 import sys
 import unittest
@@ -209,28 +209,30 @@ def test_recursion():
         down(0)
     finally:
         sys.setrecursionlimit(1000)
-'''
+"""
 
-_SAME = '''
+_SAME = """
 def test_same():
     assert "a" == "b"
 
 
 def test_only_here():
     assert {"left": 1, "right": 2} == {"left": 1, "right": 3}
-'''
+"""
 
 MIXED = {
     "shop/__init__.py": "",
     "shop/helpers.py": _HELPERS,
     "tests/test_orders.py": _ORDERS,
     "tests/io/test_codec.py": _SAME,
-    "tests/net/test_codec.py": _SAME.replace("def test_same", "class TestLegacy:\n    def test_same(self):\n        raise TypeError('x')\n\n\ndef test_same"),
+    "tests/net/test_codec.py": _SAME.replace(
+        "def test_same", "class TestLegacy:\n    def test_same(self):\n        raise TypeError('x')\n\n\ndef test_same"
+    ),
     "pytest.ini": "[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n",
 }
 
 GREEN = {
-    "tests/test_green.py": '''
+    "tests/test_green.py": """
 import warnings
 import pytest
 
@@ -248,12 +250,12 @@ def test_failed_login_error():
 @pytest.mark.skip(reason="later")
 def test_later():
     pass
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 LIVELOG = {
-    "tests/test_live.py": '''
+    "tests/test_live.py": """
 import logging
 import sys
 
@@ -275,13 +277,13 @@ def test_noisy():
 
 def test_after():
     print("no line end", end="")
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 LIVELOG_RED = {
     **LIVELOG,
-    "tests/test_live_red.py": '''
+    "tests/test_live_red.py": """
 import logging
 
 
@@ -295,7 +297,7 @@ class TestMore:
     def test_red(self):
         print("partial", end="")
         raise LookupError("gone")
-''',
+""",
 }
 
 COLLECT = {
@@ -314,19 +316,30 @@ CONFTEST_BROKEN = {
 }
 
 INTERNAL = {
-    "conftest.py": '''
+    "conftest.py": """
 def pytest_runtest_logfinish(nodeid):
     if "third" in nodeid:
         raise RuntimeError("hook broke")
-''',
-    "tests/test_good.py": "def test_first():\n    pass\n\n\ndef test_second():\n    assert 0\n\n\ndef test_third():\n    pass\n",
+""",
+    "tests/test_good.py": """
+def test_first():
+    pass
+
+
+def test_second():
+    assert 0
+
+
+def test_third():
+    pass
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 EMPTY = {"tests/test_none.py": "VALUE = 1\n", "pytest.ini": "[pytest]\n"}
 
 CRASH = {
-    "tests/test_crash.py": '''
+    "tests/test_crash.py": """
 import os
 import faulthandler
 
@@ -345,12 +358,12 @@ def test_dies():
 
 def test_never():
     pass
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 EXITS = {
-    "tests/test_exits.py": '''
+    "tests/test_exits.py": """
 import os
 
 
@@ -364,12 +377,12 @@ def test_fails_before():
 
 def test_dies():
     os._exit(3)
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 PYTEST_EXIT = {
-    "tests/test_exits.py": '''
+    "tests/test_exits.py": """
 import pytest
 
 
@@ -379,12 +392,12 @@ def test_first():
 
 def test_leaves():
     pytest.exit("enough - of this", returncode=7)
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 INTERRUPT = {
-    "tests/test_int.py": '''
+    "tests/test_int.py": """
 def test_first():
     pass
 
@@ -399,12 +412,12 @@ def test_ctrl_c():
 
 def test_never():
     pass
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 TIMEOUT = {
-    "tests/test_slow.py": '''
+    "tests/test_slow.py": """
 import time
 
 
@@ -418,12 +431,12 @@ def test_hangs():
 
 def test_last():
     assert 0
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 RERUN = {
-    "tests/test_flaky.py": '''
+    "tests/test_flaky.py": """
 STATE = {"n": 0}
 
 
@@ -438,7 +451,7 @@ def test_hopeless():
 
 def test_fine():
     pass
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
@@ -475,7 +488,7 @@ class Box:
 }
 
 SUBTESTS = {
-    "tests/test_sub.py": '''
+    "tests/test_sub.py": """
 import unittest
 
 
@@ -500,12 +513,12 @@ class CaseTests(unittest.TestCase):
 
 def test_alone():
     assert 0
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 XDIST_CRASH = {
-    "tests/test_w.py": '''
+    "tests/test_w.py": """
 import os
 
 
@@ -523,12 +536,12 @@ def test_fails():
 
 def test_ok_two():
     pass
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 MANY = {
-    "tests/test_many.py": '''
+    "tests/test_many.py": """
 import pytest
 
 
@@ -541,8 +554,8 @@ def test_value(n):
 @pytest.mark.parametrize("n", range(20))
 def test_good(n):
     pass
-''',
-    "tests/test_more.py": '''
+""",
+    "tests/test_more.py": """
 import pytest
 
 
@@ -550,12 +563,12 @@ class TestGroup:
     @pytest.mark.parametrize("n", range(55))
     def test_value(self, n):
         raise ValueError(f"bad value {n}")
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
 INNER = {
-    "tests/test_runs_pytest.py": '''
+    "tests/test_runs_pytest.py": """
 import subprocess
 import sys
 
@@ -583,7 +596,7 @@ def test_inner_green(tmp_path):
 
 def test_last():
     assert 0
-''',
+""",
     "pytest.ini": "[pytest]\n",
 }
 
