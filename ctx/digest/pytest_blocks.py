@@ -14,6 +14,7 @@ from ctx.digest.pytest_sections import Mark, Session, line_text
 
 _BODY = re.compile(rb"\n(?:(_+) ([^\n]*\S) _+|(-+) ([^\n]*\S) -+)\r?(?=\n|\Z)")
 _AT_PHASE = re.compile(r"ERROR at (setup|call|teardown) of (.*)\Z")
+_ITEM_KIND = re.compile(r"\A[A-Za-z][\w-]*: ")
 _COLLECTING = "ERROR collecting "
 _READ = 1 << 17
 
@@ -136,7 +137,10 @@ def _named(title: str) -> tuple[str, str]:
         return at_phase[2], at_phase[1]
     if title.startswith(_COLLECTING):
         return title[len(_COLLECTING) :], "collect"
-    return title.removeprefix("[doctest] "), ""
+    # Items that are no functions may have a heading of their own making: `usecase: name`.
+    name = _ITEM_KIND.sub("", title.removeprefix("[doctest] "))
+    head, bracket, param = name.partition("[")
+    return head.replace("::", ".") + bracket + param, ""
 
 
 def _walk(headings: list[Heading], stop: int, later: list[int], names: Counter[str]) -> tuple[list[Candidate], int]:

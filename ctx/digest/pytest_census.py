@@ -505,12 +505,9 @@ def _message(row: Row, reading: Reading | None, place: PlaceRow | None) -> str:
         for line in reversed(reading.error_lines):
             if line.startswith(stem) or split_class(line)[1].startswith(stem):
                 return line
-        if not stem and reading.error_lines:
-            return reading.error_lines[-1]
-        if reading.other and (not stem or reading.other in stem or stem.endswith(reading.other[:40])):
-            return row.message if row.message and not row.message.endswith("...") else reading.other
-        if reading.other and not reading.error_lines and row.message.endswith("..."):
-            return row.message
+        name, text = split_class(stem)
+        if reading.other and not reading.error_lines and (not stem or (text and reading.other.startswith(text))):
+            return f"{name}: {reading.other}" if name else reading.other
     if place is not None and place.message.startswith(stem):
         return place.message
     return row.message

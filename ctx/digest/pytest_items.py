@@ -88,6 +88,8 @@ class ItemBuilder:
             draft.fields["reruns"] = reruns
         if row.cut:
             draft.fields["cut"] = True
+        if row.unsure:
+            draft.fields["identity_from"] = "guessed split"
         if row.worker:
             draft.volatile["worker"] = row.worker
         if finding.block is not None:

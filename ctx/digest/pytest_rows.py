@@ -28,6 +28,8 @@ class Row:
     """The description of a sub-test, as printed."""
     cut: bool = False
     """The id itself was cut by somebody's width limit and could not be completed."""
+    unsure: bool = False
+    """The row can be split in several places, and nothing tells which is right."""
     in_teardown: bool = False
     """The test had another result before this error."""
     worker: str = ""
@@ -104,44 +106,42 @@ def summary_rows(data: bytes, start: int, end: int, known: Known) -> Iterator[Ro
 def _row(status: str, rest: str, first: int, last: int, subtest: str, known: Known) -> Row:
     if status in ("XFAIL", "XPASS"):
         rest = re.sub(r"\Aat (?:setup|call|teardown) of ", "", rest)
-    node_id, message = split_id(rest, known)
+    node_id, message, unsure = split_id(rest, known)
     cut = False
     if not message and rest.endswith("...") and not _balanced(rest):
         node_id, cut = _completed(rest, known)
-    return Row(status, node_id, message, first, last, subtest, cut)
+    return Row(status, node_id, message, first, last, subtest, cut, unsure)
 
 
-def split_id(rest: str, known: Known) -> tuple[str, str]:
-    """Node id and message of a summary row without its status word (S5.1.4)."""
+def split_id(rest: str, known: Known) -> tuple[str, str, bool]:
+    """Node id and message of a summary row without its status word (S5.1.4), and whether the split is a guess."""
     colons = rest.find("::")
     dash = rest.find(" - ")
     if dash < 0:
-        return rest, ""
+        return rest, "", False
     if colons < 0 or (dash < colons and _FILE_LIKE.search(rest, 0, dash)):
-        return rest[:dash], rest[dash + 3 :]
+        return rest[:dash], rest[dash + 3 :], False
     cuts = []
     dash = rest.find(" - ", colons)
     while dash >= 0 and len(cuts) < 100:
         cuts.append(dash)
         dash = rest.find(" - ", dash + 1)
-    if known.names:
-        for cut in [len(rest), *reversed(cuts)]:
-            if known.has(rest[:cut]):
-                return rest[:cut], rest[cut + 3 :]
+    whole_last = [len(rest), *reversed(cuts)]
+    cut = next((cut for cut in whole_last if known.has(rest[:cut])), None) if known.names else None
     balanced = [cut for cut in cuts if _balanced(rest[:cut])]
-    if balanced and len(cuts) == 1:
-        return rest[: cuts[0]], rest[cuts[0] + 3 :]
-    for cut in [len(rest), *reversed(cuts)]:
-        if rest[:cut] in known.ids():
-            return rest[:cut], rest[cut + 3 :]
-    # An id with a parameter ends in a bracket, and a message begins with a class or with the assertion.
-    likely = [cut for cut in cuts if rest[cut - 1] == "]" or "[" not in rest[:cut]]
-    for cut in [cut for cut in likely if _MESSAGE.match(rest, cut + 3)] + balanced:
-        return rest[:cut], rest[cut + 3 :]
+    if cut is None and balanced and len(cuts) == 1:
+        cut = cuts[0]
+    if cut is None:
+        cut = next((cut for cut in whole_last if rest[:cut] in known.ids()), None)
+    if cut is None:
+        # An id with a parameter ends in a bracket, and a message begins with a class or with the assertion.
+        likely = [cut for cut in cuts if rest[cut - 1] == "]" or "[" not in rest[:cut]]
+        cut = next((cut for cut in likely if _MESSAGE.match(rest, cut + 3)), None)
+    if cut is not None:
+        return rest[:cut], rest[cut + 3 :], False
     closing = rest.find("] - ", colons)
-    if closing >= 0:
-        return rest[: closing + 1], rest[closing + 4 :]
-    return rest, ""
+    cut = balanced[0] if balanced else closing + 1 if closing >= 0 else len(rest)
+    return rest[:cut], rest[cut + 3 :], len(cuts) > 1
 
 
 _MESSAGE = re.compile(

@@ -115,7 +115,7 @@ def runs() -> list[Run]:
     add("mixed-color", "mixed", "--color=yes")
     add("mixed-color-v", "mixed", "--color=yes", "-v", "--tb=short")
     add("mixed-showlocals", "mixed", "--showlocals", "--tb=long", "-k", "helper or chained or same")
-    add("mixed-full-trace", "mixed", "--full-trace", "-k", "helper or same")
+    add("mixed-full-trace", "mixed", "--full-trace", "-k", "raised_in_helper or total_wrong")
     add("mixed-narrow", "mixed", "--tb=short", env={"COLUMNS": "40"})
     add("mixed-wide", "mixed", "--tb=short", env={"COLUMNS": "300"})
     add("mixed-ci", "mixed", "--tb=short", env={"CI": "true"})
@@ -197,6 +197,13 @@ def runs() -> list[Run]:
     add("many-short", "many", "--tb=short")
     add("many-v-line", "many", "-v", "--tb=line")
     add("many-auto", "many")
+    for style in ("auto", "short", "native", "line"):
+        add(f"fixtures-{style}", "fixtures", f"--tb={style}")
+    add("fixtures7", "fixtures", venv="p7")
+    add("fixtures-v-rN", "fixtures", "-v", "-rN")
+    add("custom", "custom")
+    add("custom-v", "custom", "-v", "--tb=short")
+    add("custom-q-no", "custom", "-q", "--tb=no")
     add("inner", "inner", "--tb=short")
     add("inner-v", "inner", "-v")
     return found

@@ -600,6 +600,109 @@ def test_last():
     "pytest.ini": "[pytest]\n",
 }
 
+FIXTURES = {
+    "tests/conftest.py": """
+import pytest
+
+
+@pytest.fixture
+def database():
+    print("opening")
+    raise ConnectionError("refused: db:5432 - retry")
+
+
+@pytest.fixture
+def noisy_teardown():
+    yield
+    print("closing")
+    raise OSError("disk - full")
+""",
+    "tests/base.py": """
+class BaseTests:
+    value = 1
+
+    def test_value(self):
+        assert self.value == 2
+
+    def test_raises(self):
+        raise NotImplementedError
+""",
+    "tests/test_child.py": """
+import pytest
+
+from base import BaseTests
+
+
+class TestChild(BaseTests):
+    value = 3
+
+
+class TestOther(BaseTests):
+    value = 2
+
+
+def test_unknown_fixture(no_such_fixture):
+    pass
+
+
+def test_needs_database(database):
+    pass
+
+
+def test_teardown_prints(noisy_teardown):
+    print("in test")
+
+
+class TestParams:
+    @pytest.mark.parametrize("a", ["x", "y - z"])
+    @pytest.mark.parametrize("b", [1, 2])
+    def test_pair(self, a, b):
+        with pytest.raises(ValueError):
+            pass
+
+    def test_raises_match(self):
+        with pytest.raises(ValueError, match="never"):
+            raise ValueError("other")
+
+
+async def test_coroutine():
+    assert 0
+""",
+    "pytest.ini": "[pytest]\npythonpath = tests\n",
+}
+
+CUSTOM = {
+    "conftest.py": """
+import pytest
+
+
+def pytest_collect_file(parent, file_path):
+    if file_path.suffix == ".yaml":
+        return YamlFile.from_parent(parent, path=file_path)
+
+
+class YamlFile(pytest.File):
+    def collect(self):
+        for line in self.path.read_text().splitlines():
+            yield YamlItem.from_parent(self, name=line)
+
+
+class YamlItem(pytest.Item):
+    def runtest(self):
+        if "bad" in self.name:
+            raise ValueError(f"usage: {self.name}")
+
+    def repr_failure(self, excinfo):
+        return f"yaml case failed\\n   {excinfo.value}"
+
+    def reportinfo(self):
+        return self.path, 0, f"usecase: {self.name}"
+""",
+    "spec/test_simple.yaml": "good one\nbad - with dash\nbad::colons\nbad [open - bracket\n",
+    "tests/test_py.py": "def test_plain():\n    assert 0\n",
+    "pytest.ini": "[pytest]\n",
+}
+
 SUITES = {
     "mixed": MIXED,
     "green": GREEN,
@@ -620,4 +723,6 @@ SUITES = {
     "xdist-crash": XDIST_CRASH,
     "many": MANY,
     "inner": INNER,
+    "fixtures": FIXTURES,
+    "custom": CUSTOM,
 }
