@@ -5,7 +5,7 @@
 Each environment holds pytest with pytest-xdist, pytest-timeout and pytest-rerunfailures (p9: also pytest-cov,
 pytest-reportlog and pytest-json-report; p7: pytest-subtests). The truth comes from a recording plugin that hears the
 runner's own report objects; it never reads the text. The only edit of a capture is that the paths of the scratch
-folder and of the environment are replaced by neutral ones.
+folder, of the environment and of the interpreter and the names of the machine are replaced by neutral ones.
 
 A case folder holds `stdout.txt`, `stderr.txt`, `meta.json` (argv, exit_code, tool, tool_version, origin, suite) and
 `truth.json`: `failing` (id, phase, and where known the exception's class and the place of the raise), `counts` by
@@ -74,6 +74,13 @@ def pytest_collectreport(report):
     if not CONFIG["worker"] and report.failed:
         note(event="report", id=report.nodeid, phase="collect", outcome="failed", subtest=False, xfail=False)
 """
+
+
+FACTS = """
+import json, platform, pytest, socket, sys
+print(json.dumps([pytest.__version__, sys.base_prefix, platform.platform(), socket.gethostname()]))
+"""
+"""What is replaced in a capture, asked of the environment's own interpreter."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -288,15 +295,19 @@ def capture(run: Run, venv: Path, scratch: Path, out: Path) -> None:
     write_suite(folder, run.suite)
     stdout, stderr, code = execute(run, venv, folder)
     truth = truth_of(scratch / "record.jsonl", folder)
-    version = subprocess.run(
-        [f"{venv}/bin/python", "-c", "import pytest; print(pytest.__version__)"], capture_output=True, text=True
-    ).stdout.strip()
+    answer = subprocess.run([f"{venv}/bin/python", "-c", FACTS], capture_output=True, text=True, check=True).stdout
+    version, prefix, system, host = json.loads(answer)
 
     def neutral(data: bytes) -> bytes:
-        data = data.replace(str(folder).encode(), b"/home/dev/shop").replace(
-            str(scratch).encode(), b"/home/dev/scratch"
-        )
-        return data.replace(str(venv).encode(), b"/home/dev/venv")
+        data = data.replace(f'hostname="{host}"'.encode(), b'hostname="host"').replace(system.encode(), b"Linux-x86_64")
+        for path, stand_in in (
+            (folder, "/home/dev/shop"),
+            (scratch, "/home/dev/scratch"),
+            (venv, "/home/dev/venv"),
+            (prefix, "/usr"),
+        ):
+            data = data.replace(str(path).encode(), stand_in.encode())
+        return data
 
     case = out / run.name
     case.mkdir(parents=True, exist_ok=True)
