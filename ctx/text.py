@@ -170,7 +170,9 @@ class StreamView:
         decoded = self.raw.decode(self.encoding, "replace").lstrip("\ufeff").split("\n")
         width = [len(line.encode("utf-16-le", "replace")) + 2 for line in decoded]
         start = bom + sum(width[: first_raw - 1])
-        return min(start, len(self.raw)), min(start + sum(width[first_raw - 1 : last_raw]), len(self.raw))
+        end = start + sum(width[first_raw - 1 : last_raw])
+        # The byte order mark belongs to the first line.
+        return 0 if first_raw == 1 else min(start, len(self.raw)), min(end, len(self.raw))
 
 
 def _needs_screen(text: bytes) -> bool:

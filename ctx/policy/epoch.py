@@ -39,6 +39,8 @@ class Epoch:
     id: str
     epoch_id: str
     """`<id>@<12 hex>`."""
+    content_digest: str = ""
+    """SHA-256 of the canonical content, 64 hex digits."""
     parent: str = ""
     inline_tokens: int = 400
     budget_tokens: int = 480
@@ -144,6 +146,7 @@ def parse_epoch(text: str, name: str) -> Epoch:
     epoch = Epoch(
         id=str(identifier),
         epoch_id=f"{identifier}@{content_id(document)[:12]}",
+        content_digest=content_id(document),
         parent=str(document.get("parent", "")),
         inline_tokens=positive(defaults, "defaults", "inline_tokens", 400),
         budget_tokens=positive(defaults, "defaults", "budget_tokens", 480),
