@@ -7,7 +7,8 @@ it names a test of the census, and among candidates of one name the test's own f
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from ctx.digest.pytest_rows import Row, decode, dotted_name, file_of
 from ctx.digest.pytest_sections import Mark, Session, line_text
@@ -88,6 +89,10 @@ class Heading:
 def find_headings(data: bytes, start: int, stop: int) -> list[Heading]:
     """Every heading between `start` and `stop`, in order; `end` is the offset of the line end."""
     found = []
+    if start == 0 and data.startswith(b"_"):
+        # The first line of a cut stream has no line end before it.
+        first = find_headings(b"\n" + data[: data.find(b"\n") + 1], 1, data.find(b"\n") + 2)
+        found += [replace(heading, start=0, end=heading.end - 1) for heading in first]
     for match in _BODY.finditer(data, max(start - 1, 0), stop):
         if match[1] is None:
             if match[4].startswith(b"Captured ") or len(match[3]) >= 5:
@@ -335,17 +340,21 @@ def read_block(data: bytes, block: Candidate) -> Reading:
         begin, stop = links[index], links[index + 1]
         last_link = len(frames)
         raised = ""
+        placed: list[tuple[int, Frame]] = []
         for match in _FRAME.finditer(text, begin, stop):
             path = decode(match[1])
             if " = " in path or path.startswith(("E ", "<")):
                 continue
             after = decode(match[3] or b"").strip()
             function = after[3:] if after.startswith("in ") else ""
-            frames.append(Frame(path, int(match[2]), function))
+            placed.append((match.start(), Frame(path, int(match[2]), function)))
             raised = "" if function else after
         if native:
             for match in _NATIVE.finditer(text, begin, stop):
-                frames.append(Frame(decode(match[1]), int(match[2]), decode(match[3] or b"")))
+                frame = Frame(decode(match[1]), int(match[2]), decode(match[3] or b""))
+                placed.append((match.start(), frame))
+            placed.sort(key=itemgetter(0))
+        frames += [frame for _, frame in placed]
         message = _message_of(text, begin, stop, native)
         if message:
             errors.append(message)

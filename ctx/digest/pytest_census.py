@@ -477,14 +477,10 @@ def _describe(data: bytes, finding: Finding) -> None:
     """Class, one line and place of a finding, from its block and its row."""
     row = finding.row
     reading = read_block(data, finding.block) if finding.block is not None else None
-    message = _message(row, reading, finding.place)
-    finding.failure_class, finding.summary = split_class(message)
-    if message.endswith("...") and message == row.message and not finding.summary:
-        # The width limit may have cut the class itself.
-        finding.failure_class, finding.summary = "", message
-    if message.startswith("[XPASS(strict)]"):
+    finding.failure_class, finding.summary = _class_and_text(row, reading, finding.place)
+    if finding.summary.startswith("[XPASS(strict)]"):
         finding.failure_class = "xpass_strict"
-    elif message.startswith("worker '") and " crashed while running " in message:
+    elif finding.summary.startswith("worker '") and " crashed while running " in finding.summary:
         finding.failure_class, finding.summary = "worker_crash", "worker crashed while running this test"
     elif not finding.failure_class and reading is not None:
         finding.failure_class = reading.raised if split_class(reading.raised)[0] else ""
@@ -498,19 +494,23 @@ def _describe(data: bytes, finding: Finding) -> None:
         finding.frame = finding.place.frame
 
 
-def _message(row: Row, reading: Reading | None, place: PlaceRow | None) -> str:
+def _class_and_text(row: Row, reading: Reading | None, place: PlaceRow | None) -> tuple[str, str]:
     """The longest form of the message: the block's, unless the row names another link of the chain."""
     stem = row.message.removesuffix("...").partition("\n")[0].rstrip()
+    name, text = split_class(stem)
     if reading is not None:
         for line in reversed(reading.error_lines):
             if line.startswith(stem) or split_class(line)[1].startswith(stem):
-                return line
-        name, text = split_class(stem)
+                return split_class(line)
         if reading.other and not reading.error_lines and (not stem or (text and reading.other.startswith(text))):
-            return f"{name}: {reading.other}" if name else reading.other
+            # The text of a failure that shows no traceback; it begins with no class, whatever word stands first.
+            return name, reading.other
     if place is not None and place.message.startswith(stem):
-        return place.message
-    return row.message
+        return split_class(place.message)
+    if row.message.endswith("...") and not text:
+        # The width limit may have cut the class itself.
+        return "", row.message
+    return split_class(row.message)
 
 
 def _add_phases(data: bytes, facts: SessionFacts) -> None:
@@ -541,4 +541,4 @@ def _head_missing(data: bytes, session: Session, headings: Iterable[Heading], ro
     return bool(starts) and not PROGRESS.search(data, 0, min(starts)) and not _MARKS_ONLY.match(data)
 
 
-_MARKS_ONLY = re.compile(rb"\s*[.FEsxXRuP,]+")
+_MARKS_ONLY = re.compile(rb"(?:\r?\n)*(?!FAILED|ERROR|PASSED|XFAIL|XPASS|RERUN|SUB|E )[.FEsxXRuP,]+(?=[^a-z\s]|\r?\n)")

@@ -6,7 +6,7 @@ row is split with the help of what other sources call the tests (`Known`), and o
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ctx.digest.pytest_sections import line_end, line_text
 
@@ -82,7 +82,12 @@ _FILE_LIKE = re.compile(r"\.[A-Za-z]\w{0,5}\Z")
 
 def summary_rows(data: bytes, start: int, end: int, known: Known) -> Iterator[Row]:
     """Rows of a short summary section between `start` (its first row) and `end`."""
-    for match in _SUMMARY_ROW.finditer(data, max(start - 1, 0), end):
+    if start == 0:
+        # Every pattern needs the line end before its line; the first line of a stream has none.
+        shifted = summary_rows(b"\n" + data[:end], 1, end + 1, known)
+        yield from (replace(row, start=row.start - 1, end=row.end - 1) for row in shifted)
+        return
+    for match in _SUMMARY_ROW.finditer(data, start - 1, end):
         status = match[1].decode("ascii")
         first, last = match.start() + 1, line_end(data, match.start() + 1)
         rest = decode(match[2].rstrip(b"\r"))
@@ -97,7 +102,7 @@ def summary_rows(data: bytes, start: int, end: int, known: Known) -> Iterator[Ro
         rest, last = _unwrapped(data, rest.strip(), last, end)
         yield _row(status, rest, first, last, subtest, known)
     if data.find(b" SUBFAIL ", start, end) >= 0:
-        for match in _OLD_SUBTEST.finditer(data, max(start - 1, 0), end):
+        for match in _OLD_SUBTEST.finditer(data, start - 1, end):
             first = match.start() + 1
             rest = decode(match[3].rstrip(b"\r"))
             yield _row("SUBFAIL", rest, first, line_end(data, first), decode(match[1]), known)

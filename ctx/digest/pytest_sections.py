@@ -270,8 +270,11 @@ def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool
     last = next(a for a in reversed(before) if a.mark in (Mark.SUMMARY, Mark.FAILING, Mark.LATER, Mark.RERUNS))
     if last.mark is not Mark.FAILING and not between:
         return True
-    later = next((a.start for a in before if a.mark is Mark.LATER and a.start > first.start), totals.start)
+    if last.mark is Mark.SUMMARY:
+        # The rows name the first block of their own run; those of an inner report name the inner test.
+        return _first_name(data, first) in data[last.end : totals.start]
     # Counted onwards from the last question, so that a thousand look-alikes cost one pass.
+    later = next((a.start for a in before if a.mark is Mark.LATER and a.start > first.start), totals.start)
     upto, blocks = session.headings or (first.end - 1, 0)
     if later > upto:
         blocks += sum(1 for _ in HEADER.finditer(data, upto, later))
@@ -280,3 +283,12 @@ def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool
     if claimed == 0:
         return False
     return blocks <= claimed if between else blocks == 0 or blocks >= claimed
+
+
+def _first_name(data: bytes, banner: Anchor) -> bytes:
+    """The function (or file) that the first heading behind a banner names; empty where no heading follows."""
+    heading = HEADER.match(data, banner.end - 1)
+    if heading is None:
+        return b""
+    title = re.sub(rb"\AERROR (?:at \w+ of|collecting) |\A\[doctest\] ", b"", heading[2]).partition(b"[")[0].strip()
+    return title if b"/" in title else title.rpartition(b".")[2].partition(b" ")[0]
