@@ -13,7 +13,10 @@ from referee.delivery import Capture, Delivery, one_channel
 from referee.metrics.visible import Text, visible
 from referee.readers.recognisers import LINE_CHARACTERS, recognisers
 
-_COUNT = re.compile(r"(?<![\d.,/])(\d[\d,]*) (failed|passed|skipped|xfailed|xpassed|errors?|warnings?|diagnostics?)\b")
+# A number that its own line calls counted is what was seen so far, not a total.
+_COUNT = re.compile(
+    r"(?<![\d.,/])(\d[\d,]*) (failed|passed|skipped|xfailed|xpassed|errors?|warnings?|diagnostics?)\b(?! \(counted\))"
+)
 _NONE = re.compile(r"(?i)\b(?:no output|no tests (?:ran|collected)|no issues|all checks passed|clean)\b")
 _CANONICAL = {"error": "errors", "warning": "warnings", "diagnostic": "diagnostics"}
 

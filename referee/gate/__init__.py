@@ -1,0 +1,1 @@
+"""The decision over a receipt: hard rules, closed reasons, no averaging (S15.7)."""
