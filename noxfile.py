@@ -25,7 +25,9 @@ def receipts(session: nox.Session) -> None:
     """Judge ctx on the shipped corpus: receipt, table and summary under receipts/; red unless the verdict is promote."""
     session.install("-e", ".")
     session.run("referee", "corpus", "verify", CORPUS)
-    session.run("python", "-m", "referee.receipts.publish_run", "--protocol", PROTOCOL, *session.posargs)
+    session.run(
+        "python", "-m", "referee.receipts.publish_run", "--protocol", PROTOCOL, "--corpus", CORPUS, *session.posargs
+    )
 
 
 @nox.session

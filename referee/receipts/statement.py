@@ -1,7 +1,7 @@
 """The receipt document: an in-toto Statement v1 in canonical JSON (S16.1, S16.2).
 
-`predicate.reproducible` is everything that follows from protocol, corpora, code, epoch and encoding, byte for byte on any
-machine; `predicate.observed` is what may differ.
+`predicate.reproducible` is everything that follows from protocol, corpora, code, epoch and encoding, byte for byte on
+any machine; `predicate.observed` is what may differ.
 """
 
 import os

@@ -32,8 +32,8 @@ def markdown_text(receipt: Mapping[str, Any]) -> str:
     lines += [*_findings(receipt, bullet="- "), ""]
     for corpus in predicate["corpora"]:
         lines.append(
-            f"Corpus {corpus['name']} version {corpus['version']}: {corpus['cases']} cases, {corpus['clusters']} sources, "
-            f"manifest `{corpus['manifest_digest'][:12]}`."
+            f"Corpus {corpus['name']} version {corpus['version']}: {corpus['cases']} cases, "
+            f"{corpus['clusters']} sources, manifest `{corpus['manifest_digest'][:12]}`."
         )
     lines += ["", *_markdown_tables(receipt), "", "## Subjects", ""]
     lines += [f"- `{entry['name']}` `{entry['digest']['sha256'][:12]}`" for entry in receipt["subject"]]
@@ -88,8 +88,7 @@ def _failures(rows: Sequence[Mapping[str, Any]], bullet: str) -> Iterator[str]:
 
 def _groups(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     found = receipt["predicate"]["reproducible"]
-    for family, entry in found["families"].items():
-        yield family, entry
+    yield from found["families"].items()
     yield "overall", found["overall"]
 
 

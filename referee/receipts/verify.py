@@ -1,4 +1,4 @@
-"""Checking a receipt: schema, table digest, derived numbers and decision recomputed, subjects against the tree (S16.4)."""
+"""Checking a receipt: schema, table, derived numbers and decision recomputed, subjects against the tree (S16.4)."""
 
 import json
 from collections.abc import Iterator, Mapping
