@@ -1,0 +1,373 @@
+"""The `lint` family: diagnostics with a place in a file, whoever printed them.
+
+Recognises
+    At least one diagnostic by its grammar (a severity word or rule code after a place, a block with an arrow, a row
+    under its file's heading), a known machine format, or a tool's own clean line ("All checks passed!", "Success: no
+    issues found in 3 source files"). A tool's name in the command is no evidence; a listing of hits is none.
+Extracts
+    Every diagnostic of both streams, without a cap: identity `file:line:column: CODE message` with the parts that are
+    printed, severity by table, the block behind it; totals and clean lines.
+Complete when
+    The parsed diagnostics equal the tool's own totals; where it prints none, when the exit status agrees (not zero with
+    diagnostics, or zero), the capture is whole and no line looks like a diagnostic that was not understood.
+Loses
+    Source excerpts, carets and notes leave the census; each is behind its diagnostic's address.
+Content classes
+    None: diagnostics hold no volatile text of their own.
+Example
+    `lint(ruff): FAIL 12 errors · exit 1 · run:…`, then one row a diagnostic, errors first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ctx.digest.base import DigestContext, Profile
+from ctx.digest.lint_blocks import StreamReader
+from ctx.digest.lint_machine import read_machine
+from ctx.digest.lint_model import Finding, Head, Reading, Total
+from ctx.evidence import (
+    SEVERITY_RANK,
+    Coverage,
+    CoverageReason,
+    EvidenceGraph,
+    EvidenceItem,
+    Excerpt,
+    ExcerptRole,
+    ItemKind,
+    Location,
+    Missing,
+    Outcome,
+    Precision,
+    Severity,
+    item_id,
+)
+
+DETECTION_LINES = 20_000
+"""So many lines from the start, and as many from the end, are judged by `detect`."""
+TAIL_LINES = 12
+MESSAGE_LINES = 12
+_DIALECT_NAMES = {"cc": "gcc", "tsc-pretty": "tsc", "python": "", "msvc": "", "ld": "", "github": ""}
+_FROM_TOTALS = {"gcc": ("clang",), "rustc": ("cargo",)}
+_COUNTED = {Severity.CRITICAL: "errors", Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "notes"}
+
+
+class LintProfile(Profile):
+    """Diagnostics of compilers, type checkers and linters."""
+
+    version = "lint/v1"
+
+    def detect(self, ctx: DigestContext) -> str | None:
+        for name, view in ctx.streams.items():
+            if not view.line_count or view.encoding == "binary":
+                continue
+            machine = read_machine(view)
+            if machine is not None:
+                return f"machine-readable diagnostics on {name}"
+            reading = StreamReader(view).read(1, DETECTION_LINES)
+            if not reading.findings and view.line_count > DETECTION_LINES:
+                reading = StreamReader(view).read(max(1, view.line_count - DETECTION_LINES))
+            if reading.findings:
+                return f"{len(reading.findings)} diagnostics on {name}"
+            clean = [total.clean for _, _, total in reading.totals if total.clean and total.dialect != "pylint"]
+            rated = [total for _, _, total in reading.totals if total.dialect == "pylint"]
+            if clean or rated:
+                return f"a clean line on {name}: {clean[0] if clean else 'rated'}"
+        return None
+
+    def extract(self, ctx: DigestContext) -> EvidenceGraph:
+        readings = [
+            read_machine(view) or StreamReader(view).read()
+            for view in ctx.streams.values()
+            if view.line_count and view.encoding != "binary"
+        ]
+        items = _items(ctx, readings)
+        tally = _tally(readings, items)
+        outcome, disagreement = _verdict(ctx, items, tally, readings)
+        coverage = _coverage(ctx, readings, items, tally, outcome)
+        if disagreement:
+            items.append(_disagreement(ctx, disagreement, readings))
+        return EvidenceGraph(
+            family=self.family,
+            profile=self.version,
+            outcome=outcome,
+            aggregate=tally.aggregate,
+            counted=tally.counted,
+            items=tuple(items),
+            coverage=coverage,
+            operation=ctx.operation(),
+            headline="" if tally.aggregate else tally.clean,
+            dialect=_dialect(readings),
+            excerpts=tuple(_excerpts(ctx, readings, outcome, coverage, bool(items))),
+        )
+
+
+# Items ----------------------------------------------------------------------------------------------------------------
+
+
+def identity_of(head: Head) -> str:
+    """`file:line:column: CODE message`, with the parts that the tool prints."""
+    place = head.place or ":".join(
+        str(part) for part in (head.file, head.line, head.column) if part is not None and part != ""
+    )
+    claim = f"{head.code} {head.message}" if head.code else head.message
+    return f"{place}: {claim}" if place else claim
+
+
+def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem]:
+    """Diagnostics, errors first, then by stream and line; the same one printed twice is one item."""
+    grouped: dict[tuple[str, str, str], list[tuple[Reading, Finding]]] = {}
+    for reading in readings:
+        for finding in reading.findings:
+            key = (identity_of(finding.head), finding.head.word.lower(), finding.head.variant if finding.caret else "")
+            grouped.setdefault(key, []).append((reading, finding))
+    items = []
+    occurrences: dict[str, int] = {}
+    for (identity, word, _), members in grouped.items():
+        reading, finding = members[0]
+        view, head = ctx.streams[reading.stream], finding.head
+        occurrences[identity] = occurrences.get(identity, 0) + 1
+        fields: dict[str, str | int | bool] = {"severity_word": word} if word else {}
+        if len(members) > 1:
+            fields["member_count"] = len(members)
+        if head.symbol:
+            fields["symbol"] = head.symbol
+        if finding.cut:
+            fields["cut"] = True
+        items.append(
+            EvidenceItem(
+                id=item_id(
+                    family="lint", kind=ItemKind.DIAGNOSTIC, identity=identity, occurrence=occurrences[identity]
+                ),
+                kind=ItemKind.DIAGNOSTIC,
+                severity=head.weight,
+                identity=identity,
+                location=_location(head),
+                failure_class=head.code or head.word or Missing.NOT_PRESENT,
+                source=view.source(finding.line),
+                detail=view.source(finding.first, finding.last)
+                if finding.last > finding.first
+                else Missing.NOT_PRESENT,
+                fields=fields,
+            )
+        )
+    return sorted(items, key=lambda item: SEVERITY_RANK[item.severity])
+
+
+def _location(head: Head) -> Location | Missing:
+    if not head.file:
+        return Missing.NOT_PRESENT
+    return Location(
+        file=head.file,
+        line=Missing.NOT_PRESENT if head.line is None else head.line,
+        column=Missing.NOT_PRESENT if head.column is None else head.column,
+    )
+
+
+def _disagreement(ctx: DigestContext, text: str, readings: Sequence[Reading]) -> EvidenceItem:
+    stream = readings[0].stream if readings else "stdout"
+    line = max(readings[0].last_understood, 1) if readings else 1
+    return EvidenceItem(
+        id=item_id(family="lint", kind=ItemKind.DISAGREEMENT, identity=text),
+        kind=ItemKind.DISAGREEMENT,
+        severity=Severity.ERROR,
+        identity=text,
+        summary=ctx.summary(text),
+        source=ctx.streams[stream].source(line),
+    )
+
+
+# Totals ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True, slots=True)
+class _Tally:
+    """What the tool's own concluding lines add up to."""
+
+    aggregate: dict[str, int]
+    counted: frozenset[str]
+    expected: int | None
+    """Of the covered severities, all totals added."""
+    covered: frozenset[Severity]
+    clean: str
+    reasons: tuple[CoverageReason, ...]
+
+
+def _tally(readings: Sequence[Reading], items: Sequence[EvidenceItem]) -> _Tally:
+    totals = _effective([total for reading in readings for _, _, total in reading.totals])
+    clean = next((total.clean for total in totals if total.clean), "")
+    reasons = tuple(dict.fromkeys(reason for total in totals for reason in total.reasons))
+    aggregate: dict[str, int] = {}
+    covered: frozenset[Severity] = frozenset()
+    for total in totals:
+        covered |= total.covers
+        for name, count in total.counts.items():
+            aggregate[name] = aggregate.get(name, 0) + count
+    if aggregate:
+        expected = aggregate["problems"] if "problems" in aggregate else sum(aggregate.values())
+        return _Tally(
+            aggregate=aggregate,
+            counted=frozenset(),
+            expected=expected,
+            covered=covered,
+            clean=clean,
+            reasons=reasons,
+        )
+    for item in items:
+        name = _COUNTED[item.severity]
+        aggregate[name] = aggregate.get(name, 0) + 1
+    if not aggregate and clean:
+        aggregate = {"errors": 0}
+    return _Tally(
+        aggregate=aggregate,
+        counted=frozenset(aggregate),
+        expected=None,
+        covered=frozenset(),
+        clean=clean,
+        reasons=reasons,
+    )
+
+
+def _effective(totals: list[Total]) -> list[Total]:
+    """Totals that count: a cap's full number replaces the number shown, a crate is counted once by each class."""
+    capped = {total.unit for total in totals if total.shown_less}
+    kept = [total for total in totals if total.unit not in capped or total.shown_less]
+    generated = any(total.dialect == "rustc" and set(total.counts) == {"warnings"} for total in kept)
+    result: list[Total] = []
+    seen: set[tuple[str, str, tuple[tuple[str, int], ...]]] = set()
+    for total in kept:
+        counts = dict(total.counts)
+        if total.dialect == "rustc":
+            if generated and "errors" in counts:
+                counts.pop("warnings", None)
+            key = (total.dialect, total.unit, tuple(counts.items()))
+            if key in seen:
+                continue
+            seen.add(key)
+        result.append(
+            Total(
+                dialect=total.dialect,
+                counts=counts,
+                covers=total.covers,
+                clean=total.clean,
+                unit=total.unit,
+                reasons=total.reasons,
+            )
+        )
+    return result
+
+
+# Verdict and coverage -------------------------------------------------------------------------------------------------
+
+
+def _verdict(
+    ctx: DigestContext, items: Sequence[EvidenceItem], tally: _Tally, readings: Sequence[Reading]
+) -> tuple[Outcome, str]:
+    """Outcome from exit status and text, and the sentence that names witnesses who disagree (S3.4)."""
+    facts = ctx.manifest
+    errors = [item for item in items if item.severity in (Severity.ERROR, Severity.CRITICAL)]
+    counted = tally.aggregate.get("errors", tally.aggregate.get("problems", 0))
+    if facts.signal is not None or facts.ended_by == "timeout":
+        return Outcome.FAIL, ""
+    if facts.exit_code is None:
+        if errors or counted:
+            return Outcome.FAIL, ""
+        return (Outcome.PASS if tally.clean and facts.complete else Outcome.UNKNOWN), ""
+    if facts.exit_code != 0:
+        if not items and tally.clean:
+            return Outcome.FAIL, f"exit status {facts.exit_code}, but the tool says: {tally.clean}"
+        return Outcome.FAIL, ""
+    if counted and errors and not any(reading.machine for reading in readings):
+        return Outcome.FAIL, f"exit status 0, but the tool counts {counted} errors"
+    return (Outcome.PASS if facts.complete else Outcome.UNKNOWN), ""
+
+
+def _coverage(
+    ctx: DigestContext, readings: Sequence[Reading], items: Sequence[EvidenceItem], tally: _Tally, outcome: Outcome
+) -> Coverage:
+    facts = ctx.manifest
+    reasons = list(tally.reasons)
+    if not facts.complete:
+        reasons.append(CoverageReason.CAPTURE_INCOMPLETE)
+    if facts.ended_by == "timeout":
+        reasons.append(CoverageReason.TIMED_OUT)
+    elif facts.signal is not None:
+        reasons.append(CoverageReason.KILLED)
+    if any(reading.crashed for reading in readings):
+        reasons.append(CoverageReason.TOOL_CRASHED)
+    if any(not reading.closed for reading in readings) or _cut_upstream(ctx):
+        reasons.append(CoverageReason.UPSTREAM_CUT)
+    machine = bool(readings) and all(reading.machine for reading in readings if reading.findings)
+    parsed, expected = len(items), None
+    if tally.expected is not None:
+        covered = [item for item in items if item.severity in tally.covered]
+        printed = sum(_members(item) for item in covered)
+        own = tally.expected if tally.expected != printed else len(covered)
+        expected = own + len(items) - len(covered)
+    whole = not any(reading.messages for reading in readings) or bool(items)
+    agrees = facts.exit_code is not None and (facts.exit_code == 0 or bool(items))
+    understood = sum(reading.understood for reading in readings)
+    total = sum(reading.lines for reading in readings)
+    return Coverage.attest(
+        unit="diagnostics",
+        parsed=parsed,
+        expected=expected,
+        unmatched_lines=max(0, total - understood),
+        total_lines=total,
+        input_truncated=not facts.complete or CoverageReason.UPSTREAM_CUT in reasons,
+        precision=Precision.FULL if machine and items else Precision.PARTIAL,
+        reasons=tuple(dict.fromkeys(reasons)),
+        complete_when_no_total=whole and agrees,
+    )
+
+
+def _members(item: EvidenceItem) -> int:
+    count = item.fields.get("member_count", 1)
+    return count if isinstance(count, int) else 1
+
+
+_CUT_MARKS = (b"characters truncated", b"lines truncated", b"output truncated", b"[truncated", b"truncated ...")
+
+
+def _cut_upstream(ctx: DigestContext) -> bool:
+    """A mark of a host that dropped a part, or an output that ends inside a line."""
+    for view in ctx.streams.values():
+        if any(mark in view.screen for mark in _CUT_MARKS):
+            return True
+        if view.raw and not view.raw.endswith(b"\n") and view.line_count > 1:
+            return True
+    return False
+
+
+def _dialect(readings: Sequence[Reading]) -> str:
+    votes: dict[str, int] = {}
+    for reading in readings:
+        for name, count in reading.dialects.items():
+            votes[name] = votes.get(name, 0) + count
+    if not votes:
+        return ""
+    ranked = sorted(votes.items(), key=lambda entry: (-entry[1], entry[0]))
+    best = ranked[0][0]
+    if best == "cc":
+        return "clang" if "clang" in votes else "gcc"
+    if best in ("python", "javac") and "ruff" in votes:
+        return "ruff"
+    return _DIALECT_NAMES.get(best, best)
+
+
+def _excerpts(
+    ctx: DigestContext, readings: Sequence[Reading], outcome: Outcome, coverage: Coverage, named: bool
+) -> list[Excerpt]:
+    """The tool's totals, lines that look like errors of something else, and ends where the census is not whole."""
+    found: list[Excerpt] = []
+    for reading in readings:
+        view = ctx.streams[reading.stream]
+        for number, _, _ in reading.totals[-4:]:
+            found.append(ctx.quote(reading.stream, number, number, ExcerptRole.CONCLUSION))
+        for number in reading.messages[:MESSAGE_LINES]:
+            found.append(ctx.quote(reading.stream, number, number, ExcerptRole.MESSAGE))
+        unsure = outcome is not Outcome.PASS and (not named or not coverage.complete)
+        after = view.line_count - reading.last_understood
+        if not reading.machine and (unsure or (after > 0 and outcome is not Outcome.PASS)):
+            first = max(1, view.line_count - (TAIL_LINES if unsure else min(after, TAIL_LINES)) + 1)
+            found.append(ctx.quote(reading.stream, first, view.line_count, ExcerptRole.TAIL))
+    return found
