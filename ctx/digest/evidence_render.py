@@ -5,6 +5,7 @@ repeats what Coverage says. Order of every digest: identity and outcome, the com
 omissions and coverage, `next:` lines.
 """
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -380,7 +381,7 @@ def _windows(page: _Page, *, rank: int) -> None:
             continue
         page.excerpts.append(excerpt)
         # A totals line that says what the headline says already is one line of evidence printed twice (S7.15).
-        if excerpt.role is ExcerptRole.CONCLUSION and said and all(said in line.text for line in excerpt.lines):
+        if excerpt.role is ExcerptRole.CONCLUSION and said and all(_says_only(said, line) for line in excerpt.lines):
             continue
         chosen.append(excerpt)
     for stream, lines in rows.merged(chosen).items():
@@ -397,6 +398,14 @@ def _windows(page: _Page, *, rank: int) -> None:
         if item.kind is ItemKind.LINE and item.source.first_line in page.lines.get(item.source.stream, ()):
             page.named.add(item.id)
             page.addressable.add(item.id)
+
+
+_RULED_REST = re.compile(r"[=\s]*(?:in <elapsed>)?[=\s]*")
+
+
+def _says_only(said: str, line: QuotedLine) -> bool:
+    """Whether a totals line is the phrase of the headline, a rule around it and the time, and nothing else."""
+    return said in line.text and _RULED_REST.fullmatch(line.text.replace(said, "", 1)) is not None
 
 
 def _first_gap(stream: str, lines: Sequence[QuotedLine], total: int) -> SourceRef | None:

@@ -6,8 +6,8 @@ Rows are grammars of one line (`lint_rows`). Blocks put the message on one line 
       --> src/main.rs:4:18                 --> a.py:1:8                            rm $1
                                                                                    ^-- SC2086 (info): Double quote …
 
-Under a heading that names the file, rows have a place only: `  3:1  error  message  rule`, `  3:1 F401 message`. Lines of
-context, source, carets, notes and helps belong to the diagnostic above them and are its detail.
+Under a heading that names the file, rows have a place only: `  3:1  error  message  rule`, `  3:1 F401 message`. Lines
+of context, source, carets, notes and helps belong to the diagnostic above them and are its detail.
 """
 
 import re
@@ -30,8 +30,8 @@ _GROUPED = re.compile(
     r" +(?P<line>\d+):(?P<column>\d+) +(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? (?:\[[*-]\] )?(?P<message>.+)"
 )
 _CONTEXT = re.compile(r"\s|\||\d+ *\||= (?:note|help)|In file included from |.*: note: |[a-z_]+: note|\^|~")
+_BAR = re.compile(r" *\d* *[|│┆](?:\s|$)| *\.\.\.$")
 _CARET = re.compile(r" *[\^~][\^~ ]*$")
-_HEADING_END = re.compile(r"^\S.*$")
 _CHAIN = re.compile(
     r"In file included from |.*: (?:In |At )(?:member |static |lambda )?(?:function|instantiation|scope|top level)"
 )
@@ -75,6 +75,7 @@ class StreamReader:
         return (
             self._place(number, line)
             or self._pointer(number, line)
+            or self._bar(number, line)
             or self._under_heading(number, line)
             or self._total(number, line)
             or self._row(number, line)
@@ -139,6 +140,16 @@ class StreamReader:
             self._add(Finding(head=head, line=number, first=first, last=number))
         return True
 
+    def _bar(self, number: int, line: str) -> bool:
+        """A source line behind its bar, right below a diagnostic: whatever it says is the source's own text."""
+        if not self.reading.findings or _BAR.match(line) is None:
+            return False
+        newest = self.reading.findings[-1]
+        if newest.last != number - 1 and not self._near(newest.last, number):
+            return False
+        newest.last = number
+        return True
+
     # Headings ---------------------------------------------------------------------------------------------------------
 
     def _under_heading(self, number: int, line: str) -> bool:
@@ -198,6 +209,9 @@ class StreamReader:
         if head is None:
             return False
         if head.word.lower() in ("note", "help", "hint", "remark") and self._is_remark(head):
+            if head.message.startswith("in expansion of macro"):
+                # One place in a macro is reported once for each expansion: these are different diagnostics.
+                self.reading.findings[-1].head.variant += f" {head.file}:{head.line}:{head.column}"
             return self._extend(number)
         first = self._chain or number
         self._chain = 0

@@ -109,6 +109,7 @@ _SYMBOL_TAIL = re.compile(r"(?P<message>.*) \((?P<symbol>[a-z][a-z0-9]*(?:-[a-z0
 _RULE_TAIL = re.compile(r"(?P<message>.*) \((?P<code>[\w/.-]+)\)")
 _PROJECT_TAIL = re.compile(r"(?P<message>.*?) \[(?P<project>[^\[\]]*\.\w*proj(?:::[^\[\]]*)?)\]")
 
+_CODE_MARKS = ('"', "; ", "/*", "= ", "`")
 _CLOCK = re.compile(r"\W*\d{1,4}[-:/.]\d{2}[-:/.T]")
 _EXTENSION = re.compile(r"\.([A-Za-z_][\w+~-]{0,15})$")
 _CELL = re.compile(r":cell \d+$")
@@ -132,6 +133,8 @@ def names_a_file(text: str, *, loose: bool = False) -> bool:
     """Whether `text` can be the path of a source file; `loose` admits a bare word."""
     if not text or text[-1].isspace() or "://" in text or "\t" in text or _CLOCK.match(text) or len(text) > 4096:
         return False
+    if any(mark in text for mark in _CODE_MARKS):
+        return False  # a line of source that holds the text of a diagnostic
     nested = _NESTED.fullmatch(text)
     if nested and (nested["outer"].isdigit() or (_is_path(nested["outer"]) and _is_path(nested["inner"]))):
         return False  # a hit of a search in a log

@@ -64,9 +64,9 @@ class LintProfile(Profile):
             if machine is not None:
                 return f"machine-readable diagnostics on {name}"
             reading = StreamReader(view).read(1, DETECTION_LINES)
-            if not reading.findings and view.line_count > DETECTION_LINES:
+            if not _placed(reading) and view.line_count > DETECTION_LINES:
                 reading = StreamReader(view).read(max(1, view.line_count - DETECTION_LINES))
-            if reading.findings:
+            if _placed(reading):
                 return f"{len(reading.findings)} diagnostics on {name}"
             clean = [total.clean for _, _, total in reading.totals if total.clean and total.dialect != "pylint"]
             rated = [total for _, _, total in reading.totals if total.dialect == "pylint"]
@@ -101,6 +101,11 @@ class LintProfile(Profile):
         )
 
 
+def _placed(reading: Reading) -> bool:
+    """Whether a finding has a line or a code: `prog.py: error: unrecognized arguments` alone is a usage message."""
+    return any(finding.head.line is not None or finding.head.code for finding in reading.findings)
+
+
 # Items ----------------------------------------------------------------------------------------------------------------
 
 
@@ -118,11 +123,12 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
     grouped: dict[tuple[str, str, str], list[tuple[Reading, Finding]]] = {}
     for reading in readings:
         for finding in reading.findings:
-            key = (identity_of(finding.head), finding.head.word.lower(), finding.head.variant if finding.caret else "")
+            expansion = finding.head.variant if finding.head.variant.startswith(" ") else ""
+            key = (identity_of(finding.head), finding.head.word.lower(), expansion)
             grouped.setdefault(key, []).append((reading, finding))
     items = []
     occurrences: dict[str, int] = {}
-    for (identity, word, _), members in grouped.items():
+    for (identity, word, expansion), members in grouped.items():
         reading, finding = members[0]
         view, head = ctx.streams[reading.stream], finding.head
         occurrences[identity] = occurrences.get(identity, 0) + 1
@@ -143,6 +149,7 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
                 identity=identity,
                 location=_location(head),
                 failure_class=head.code or head.word or Missing.NOT_PRESENT,
+                summary=f"expanded at{expansion}" if expansion else Missing.NOT_PRESENT,
                 source=view.source(finding.line),
                 detail=view.source(finding.first, finding.last)
                 if finding.last > finding.first
