@@ -36,10 +36,14 @@ from ctx.digest.pytest_rows import (
     error_phases,
     file_of,
     result_rows,
+    split_subtest,
     summary_rows,
     unfinished,
 )
-from ctx.digest.pytest_sections import PROGRESS, Anchor, Mark, Session, Totals, line_text
+from ctx.digest.pytest_sections import HEADER, PROGRESS, Anchor, Mark, Session, Totals, line_text
+
+_OTHER_TITLE = re.compile(r"[\s/:]")
+"""In a heading's name: an item that is no test function may call itself what it likes."""
 
 
 @dataclass(slots=True)
@@ -78,10 +82,13 @@ class SessionFacts:
     """Rows that imitate the summary."""
     progress: tuple[int, int] = (0, 0)
     summary: Anchor | None = None
+    has_headings: bool = False
     has_blocks: bool = False
     parallel: bool = False
     """Several workers: arrival order means nothing."""
     head_missing: bool = False
+    uncertain: bool = False
+    """More rows than the totals count, and it was a guess which of them to leave out."""
     failed_by_status: bool = False
     """The exit status says that something failed."""
     roots: tuple[str, ...] = ()
@@ -98,6 +105,14 @@ class SessionFacts:
     @property
     def totals(self) -> Totals | None:
         return self.session.totals
+
+    @property
+    def contradicts_blocks(self) -> bool:
+        """A test without a block beside a block without a test: one of the two names was damaged on the way here."""
+        alone = [finding for finding in self.failing if finding.block is None and finding.place is None]
+        names = [split_subtest(block.name)[0] for block in self.unjoined]
+        plain = [name for name in names if not _OTHER_TITLE.search(name.partition("[")[0])]
+        return bool(alone) and bool(plain)
 
     @property
     def broken_off(self) -> bool:
@@ -122,6 +137,7 @@ def read_session(
     headings = find_headings(data, first, stop) if first is not None else []
     bodies = [a.start for a in session.anchors if a.mark in (Mark.FAILING, Mark.SUMMARY, Mark.RERUNS, Mark.CRASH)]
     facts.progress = (begin, min([*bodies, stop]))
+    facts.has_headings = any(not heading.capture for heading in headings)
     known = Known({h.name for h in headings if not h.capture}, lambda: _row_ids(data, facts.progress))
     rows = _summary(data, facts, stop, known)
     facts.parallel = _is_parallel(data, session, facts.progress)
@@ -129,6 +145,7 @@ def read_session(
     facts.others = [r for r in rows if r.status not in FAILING_WORDS]
     if facts.rejected and not failing and not facts.others:
         facts.summary = None
+    _check_files(data, facts, failing)
     _add_result_rows(data, facts, failing)
     names = Counter(name for row in failing for name in heading_names(row))
     limit = facts.summary.start if facts.summary else stop
@@ -179,7 +196,9 @@ def _summary(data: bytes, facts: SessionFacts, stop: int, known: Known) -> list[
     """Rows of the summary that fits the totals best, the last one where none fits; rows of a rerun section added."""
     session = facts.session
     chosen: list[Row] = []
-    anchors = [a for a in session.of(Mark.SUMMARY) if a.start < stop]
+    # A summary stands behind the blocks; what stands before them was printed by a test.
+    blocks = [a.start for a in session.of(Mark.FAILING) if a.start < stop and HEADER.match(data, a.end - 1)]
+    anchors = [a for a in session.of(Mark.SUMMARY) if (blocks[-1] if blocks else -1) < a.start < stop]
     for anchor in reversed(anchors[-8:]):
         rows = list(summary_rows(data, anchor.end, _section_end(session, anchor, stop), known))
         failing = sum(row.status in FAILING_WORDS for row in rows)
@@ -190,6 +209,9 @@ def _summary(data: bytes, facts: SessionFacts, stop: int, known: Known) -> list[
             break
     if not anchors and session.header is None and session.closing is not None:
         chosen = _rows_without_banner(data, session, stop, known)
+    if facts.summary is not None and any(facts.summary.start < a.start < stop for a in session.of(Mark.TOTALS)):
+        # Rows before and behind other totals: a message of several lines, or two reports run into one by a cut.
+        facts.uncertain = True
     reruns = [a for a in session.of(Mark.RERUNS) if a.start < stop]
     if reruns:
         extra = list(summary_rows(data, reruns[-1].end, _section_end(session, reruns[-1], stop), known))
@@ -256,13 +278,14 @@ def _vouched(
     if surplus <= 0 and not open_blocks:
         return rows
     doubtful = [row for row in rows if not _file_is_seen(data, facts, row, headings)] if headings else []
-    if surplus > len(doubtful):
+    if surplus > 0 and len(doubtful) != surplus:
+        # The files do not tell: headings and result rows decide, and the choice is a guess.
+        facts.uncertain = True
         names = {h.name for h in headings if not h.capture}
         unsure = {id(row) for row in doubtful}
-        others = [row for row in rows if id(row) not in unsure]
-        support = [_support(row, names, known) for row in others]
-        order = sorted(range(len(others)), key=lambda index: (support[index], -index))
-        doubtful += [others[index] for index in order[: surplus - len(doubtful)] if support[index] < 4]
+        support = [_support(row, names, known) + (0 if id(row) in unsure else 2) for row in rows]
+        order = sorted(range(len(rows)), key=lambda index: (support[index], -index))
+        doubtful = [rows[index] for index in order[:surplus] if support[index] < 4]
     facts.rejected += doubtful
     rejected = {id(row) for row in doubtful}
     return [row for row in rows if id(row) not in rejected]
@@ -284,6 +307,19 @@ def _unnamed_blocks(rows: list[Row], headings: list[Heading]) -> int:
             left += 1
         captured = False
     return left
+
+
+def _check_files(data: bytes, facts: SessionFacts, rows: list[Row]) -> None:
+    """A progress section that names files names those of all failing tests; otherwise a row is not of this run."""
+    named = missing = 0
+    for file in dict.fromkeys(file_of(row.node_id) for row in rows if "::" in row.node_id):
+        if _stands_in_progress(data, facts, file):
+            named += 1
+        else:
+            missing += 1
+        if missing and (named or missing > _MISSES // 2):
+            break
+    facts.uncertain = facts.uncertain or (named > 0 and missing > 0)
 
 
 def _support(row: Row, names: set[str], known: Known) -> int:
@@ -357,7 +393,7 @@ def _add_result_rows(data: bytes, facts: SessionFacts, failing: list[Row]) -> No
             else:
                 found.append(row)
     sure = [row for row in found if _is_sure(data, facts.progress, row)]
-    if room is not None and len(found) <= room:
+    if room is not None and len(found) <= room and not facts.has_headings:
         sure = found
     failing += sorted(sure if room is None else sure[:room], key=lambda row: row.start)
 
@@ -429,7 +465,7 @@ def _is_known_block(data: bytes, facts: SessionFacts, candidate: Candidate) -> b
     return not frames or data.find(frames[0].encode("utf-8", "replace"), begin, end) >= 0
 
 
-_PROGRESS_FILE = re.compile(rb"(?:\A|\n)([^\s:\[][^\n:]{0,300}?\.py)(?=::| [.FEsxXRuP,])")
+_PROGRESS_FILE = re.compile(rb"(?:\A|\n)([^\s:\[][^\n:]{0,300}?\.\w{1,6})(?=::| [.FEsxXRuP,])")
 
 
 def _only_file(data: bytes, progress: tuple[int, int]) -> str:
@@ -444,21 +480,28 @@ def _only_file(data: bytes, progress: tuple[int, int]) -> str:
 def _from_heading(data: bytes, facts: SessionFacts, candidate: Candidate) -> Finding:
     """A failure that only its block names: the block's own file, or the run's only one, completes the identity."""
     reading = read_block(data, candidate)
-    head, bracket, param = candidate.name.partition("[")
+    name, subtest = split_subtest(candidate.name)
+    head, bracket, param = name.partition("[")
     function = head.rpartition(".")[2].partition(" ")[0]
     frame = next((f for f in reading.frames if f.function == function), None)
     if frame is None and not candidate.phase:
         frame = next((f for f in reading.frames if not f.path.startswith(("/", "<"))), None)
-    node_id = candidate.name
+    doctest = candidate.title.startswith("[doctest]")
+    if doctest and reading.frames:
+        # The last place of a doctest's block is its own, and the only one that names a text file.
+        frame = reading.frames[-1]
+    node_id = name
     path = _relative(frame.path, facts.roots) if frame is not None else ""
     path = path or _only_file(data, facts.progress)
     if path and candidate.phase != "collect":
-        node_id = "::".join([path, head.replace(".", "::") + bracket + param])
+        node_id = "::".join([path, (head if doctest else head.replace(".", "::")) + bracket + param])
     status = "ERROR" if candidate.phase else "FAILED"
     end = candidate.body
     begin, stop = facts.progress
-    sure = bool(path) and data.find(path.encode("utf-8", "replace"), begin, stop) >= 0
-    row = Row(status, node_id, "", candidate.start, end)
+    # A summary that names some failures and not this one has lost a row.
+    listed = facts.summary is not None and any((f.row.status == "ERROR") is (status == "ERROR") for f in facts.failing)
+    sure = bool(path) and not listed and data.find(path.encode("utf-8", "replace"), begin, stop) >= 0
+    row = Row(status, node_id, "", candidate.start, end, subtest)
     return Finding(row, "", candidate, from_heading=True, guessed=not sure and candidate.phase != "collect")
 
 

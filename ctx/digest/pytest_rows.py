@@ -94,17 +94,21 @@ def summary_rows(data: bytes, start: int, end: int, known: Known) -> Iterator[Ro
         subtest = ""
         if status.startswith("SUB"):
             subtest, rest = _subtest_of(rest)
-        elif not rest.startswith(" "):
+        elif not rest.startswith(" ") or rest.startswith("  "):
             continue
         elif status == "SKIPPED":
             yield Row(status, rest.strip(), "", first, last)
+            continue
+        if not rest.strip():
             continue
         rest, last = _unwrapped(data, rest.strip(), last, end)
         yield _row(status, rest, first, last, subtest, known)
     if data.find(b" SUBFAIL ", start, end) >= 0:
         for match in _OLD_SUBTEST.finditer(data, start - 1, end):
             first = match.start() + 1
-            rest = decode(match[3].rstrip(b"\r"))
+            rest = decode(match[3].strip())
+            if not rest:
+                continue
             yield _row("SUBFAIL", rest, first, line_end(data, first), decode(match[1]), known)
 
 
@@ -215,6 +219,8 @@ _TAIL = re.compile(
     rb" (FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN|SUBFAILED|SUBFAIL)((?:\[[^\n]*\])?(?:\([^\n]*?\))?)"
     rb"(?: (\([^\n]*\)))? *(?:\[[ 0-9%/a-z.]+\])?\r?(?=\n|\Z)"
 )
+_PERCENT = re.compile(r"\s+\[[ 0-9%/a-z.]+\]\Z")
+_SUBTEST = re.compile(r"([^\s\[]+(?:\[.*\])?) ((?:\[.*\])?(?:(?: |\A|(?<=\s))\(.*\))?)\Z")
 _WORKER_ROW = re.compile(rb"\[(gw[0-9]+)\] (?:\[[ 0-9%/]+\] )?([A-Z]+)((?:\[[^\n]*?\])?) ([^\n]*?) *\r?(?=\n|\Z)")
 _ID = re.compile(rb"[^\s:\[\]][^\n:]*::[^\n]*\Z|[^\s:]+\.\w+\Z")
 _STATUS_ONLY = re.compile(rb"\n(FAILED|ERROR) *(?:\[[ 0-9%/]+\])?\r?(?=\n|\Z)")
@@ -256,15 +262,19 @@ def _result_row(data: bytes, start: int, at: int, word: str) -> Row | None:
     if not _ID.match(left):
         return None
     node_id = decode(left)
-    subtest = decode(tail[2])
-    reason = decode(tail[3] or b"")
+    subtest, reason = "", decode(tail[3] or b"")
     if word == "SUBFAIL":
-        match = re.search(r"(?<=\S) ((?:\[.*\])?(?: ?\([^()]*=.*\))?)\Z", node_id)
-        if match:
-            node_id, subtest = node_id[: match.start()], match[1].strip()
+        node_id, subtest = split_subtest(node_id)
     elif word == "SUBFAILED":
-        subtest, reason = f"{subtest} {reason}".strip(), ""
+        described = decode(data[at + len(word) + 1 : last]).rstrip()
+        subtest, reason = _PERCENT.sub("", described).strip(), ""
     return Row(word, node_id, reason.strip("()"), first, last, subtest)
+
+
+def split_subtest(name: str) -> tuple[str, str]:
+    """`test [message] (n=1)` as the test and the description of its sub-test; empty where there is none."""
+    match = _SUBTEST.match(name)
+    return (match[1], match[2].strip()) if match is not None and match[2].strip() else (name, "")
 
 
 def _split_row(data: bytes, start: int, at: int) -> Row | None:

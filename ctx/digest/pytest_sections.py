@@ -105,6 +105,7 @@ _KNOWN = re.compile(r"failed|passed|skipped|deselected|xfailed|xpassed|warnings?
 _LATER = re.compile(
     r"(?:PASSES|XPASSES|XFAILURES|warnings summary.*|slowest .*durations|tests coverage|coverage.*|.*generated.*)\Z"
 )
+_CAPTURED = re.compile(rb"(?:\A|\n)-+ Captured \w+ (?:setup|call|teardown) -+\r?\n")
 HEADER = re.compile(rb"\n(_+) ([^\n]*\S) _+\r?(?=\n|\Z)")
 """A block's own heading, inside ERRORS, FAILURES and PASSES."""
 PROGRESS = re.compile(
@@ -199,8 +200,13 @@ def _classify(data: bytes, start: int) -> Anchor | None:
     return Anchor(mark, title, start, end)
 
 
-def split_sessions(data: bytes) -> list[Session]:
-    """The runs of a stream in order; a stream without any anchor is one run."""
+def split_sessions(data: bytes, *, green_exit: bool = False) -> list[Session]:
+    """The runs of a stream in order; a stream without any anchor is one run.
+
+    Args:
+        green_exit: The exit status is 0: it tells between totals without a failure and blocks that claim some, where
+            both may be printed by a test.
+    """
     anchors = find_anchors(data)
     sessions: list[Session] = []
     current = Session(start=0, end=len(data))
@@ -208,20 +214,21 @@ def split_sessions(data: bytes) -> list[Session]:
     for index, anchor in enumerate(anchors):
         current.anchors.append(anchor)
         if anchor.mark is Mark.START:
-            if current.header is None and len(current.anchors) == 1:
+            inside = _CAPTURED.search(data, current.start, anchor.start) is not None
+            if current.header is None and len(current.anchors) == 1 and not inside:
                 current.header = anchor
             else:
                 depth += 1
         elif anchor.mark is Mark.TOTALS:
             if depth > 1:
                 depth -= 1
-            elif _closes(data, current, anchor, anchors, index):
+            elif _closes(data, current, anchor, anchors, index, green_exit):
                 current.closing = anchor
                 current.end = anchor.end
                 sessions.append(current)
                 current = Session(start=anchor.end, end=len(data))
     if current.anchors or not sessions:
-        _close_open(data, current)
+        _close_open(data, current, green_exit)
         if sessions and all(a.mark in (Mark.STOP, Mark.LATER) for a in current.anchors):
             # `!!! _pytest.outcomes.Exit !!!` and rules of other tools follow the totals of the last run.
             sessions[-1].anchors += [a for a in current.anchors if a.mark is Mark.STOP]
@@ -231,31 +238,37 @@ def split_sessions(data: bytes) -> list[Session]:
     return sessions
 
 
-def _close_open(data: bytes, session: Session) -> None:
+def _close_open(data: bytes, session: Session, green_exit: bool) -> None:
     """The last totals of a run whose inner reports were not balanced: the final anchor, with nothing behind it."""
     last = [anchor for anchor in session.anchors if anchor.mark not in (Mark.STOP, Mark.LATER)]
     if not last or last[-1].mark is not Mark.TOTALS or not _nothing_follows(data, last[-1].end):
         return
-    if _fits_blocks(data, session, last[-1], between=False):
+    # They may as well be the end of an inner report whose own run was cut off: only blocks that fit tell.
+    if session.of(Mark.FAILING) and _fits_blocks(data, session, last[-1], between=True, green_exit=green_exit):
         session.closing = last[-1]
 
 
-def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor], index: int) -> bool:
+def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor], index: int, green_exit: bool) -> bool:
     """Whether `totals` ends its run, judged by what follows."""
     window = anchors[index + 1 : index + 50]
     after = next((a for a in window if a.mark not in (Mark.STOP, Mark.LATER)), None)
     if after is None:
-        return _nothing_follows(data, totals.end) and _fits_blocks(data, session, totals, between=False)
+        return _nothing_follows(data, totals.end) and _fits_blocks(
+            data, session, totals, between=False, green_exit=green_exit
+        )
+    if HEADER.search(data, totals.end - 1, after.start):
+        # A block goes on: these totals were printed by its test.
+        return False
     if after.mark is not Mark.START and not PROGRESS.search(data, totals.end - 1, after.start):
         return False
-    return _fits_blocks(data, session, totals, between=True)
+    return _fits_blocks(data, session, totals, between=True, green_exit=green_exit)
 
 
 def _nothing_follows(data: bytes, end: int) -> bool:
     return not HEADER.search(data, max(end - 1, 0)) and not PROGRESS.search(data, max(end - 1, 0))
 
 
-def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool) -> bool:
+def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool, green_exit: bool) -> bool:
     """Whether totals can be those of the blocks before them.
 
     A failing test may print a whole report of another run. At the end of the stream it is enough that totals which
@@ -267,6 +280,14 @@ def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool
     first = next((anchor for anchor in before if anchor.mark is Mark.FAILING), None)
     if first is None:
         return True
+    claimed = totals.totals.failed + totals.totals.errors
+    if (
+        claimed == 0
+        and HEADER.match(data, first.end - 1)
+        and not any(a.mark is Mark.LATER for a in _until(before, first))
+    ):
+        # Blocks and totals without a failure: unless a test printed the blocks, it printed the totals.
+        return green_exit and PROGRESS.search(data, first.end - 1, totals.start) is not None
     last = next(a for a in reversed(before) if a.mark in (Mark.SUMMARY, Mark.FAILING, Mark.LATER, Mark.RERUNS))
     if last.mark is not Mark.FAILING and not between:
         return True
@@ -279,10 +300,13 @@ def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool
     if later > upto:
         blocks += sum(1 for _ in HEADER.finditer(data, upto, later))
         session.headings = (later - 1, blocks)
-    claimed = totals.totals.failed + totals.totals.errors
     if claimed == 0:
         return False
     return blocks <= claimed if between else blocks == 0 or blocks >= claimed
+
+
+def _until(anchors: list[Anchor], last: Anchor) -> list[Anchor]:
+    return [anchor for anchor in anchors if anchor.start < last.start]
 
 
 def _first_name(data: bytes, banner: Anchor) -> bytes:

@@ -214,7 +214,8 @@ def _session_reasons(facts: SessionFacts) -> list[CoverageReason]:
         reasons.append(CoverageReason.INTERRUPTED)
     if facts.head_missing:
         reasons.append(CoverageReason.UPSTREAM_CUT)
-    if any(finding.row.cut or finding.row.unsure for finding in facts.failing):
+    damaged = facts.contradicts_blocks or facts.uncertain
+    if damaged or any(finding.row.cut or finding.row.unsure for finding in facts.failing):
         reasons.append(CoverageReason.PARSE_GAP)
     expected = facts.expected
     unnamed = expected is not None and len(facts.failing) < expected and facts.summary is None

@@ -91,7 +91,7 @@ class PytestProfile(Profile):
         data = view.screen
         code = ctx.manifest.exit_code
         red = code is not None and code not in (0, NO_TESTS)
-        runs = split_sessions(data) if _marks(data) else []
+        runs = split_sessions(data, green_exit=code == 0) if _marks(data) else []
         roots = (*ctx.manifest.host_paths, *_rootdirs(data))
         sessions = [read_session(data, session, failed_by_status=red, roots=roots) for session in runs]
         sessions = [facts for facts in sessions if _says_something(facts)] or sessions[:1]
