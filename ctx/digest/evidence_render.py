@@ -273,7 +273,15 @@ def _census_heading(page: _Page, items: Sequence[EvidenceItem], note: str = "") 
     noun = page.contract.decision_unit.replace("_", " ")
     if any(item.kind is not items[0].kind for item in items):
         noun = "finding"
-    return f"{word} {plural(len(items), noun)}" + (f" · {note} {address}" if address else "")
+    return f"{word} {_counted(page, items, noun)}" + (f" · {note} {address}" if address else "")
+
+
+def _counted(page: _Page, items: Sequence[EvidenceItem], noun: str) -> str:
+    """How many there are: as the tool counts where it says a total, else as it printed them, repeats included."""
+    printed = sum(_members(item) for item in items)
+    if page.graph.coverage.expected is not None or printed == len(items):
+        return plural(len(items), noun)
+    return f"{plural(printed, noun)} in {plural(len(items), 'row')}"
 
 
 def _census_each(page: _Page, items: Sequence[EvidenceItem], detailed: frozenset[str], *, claims: bool) -> None:

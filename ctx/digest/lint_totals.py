@@ -6,6 +6,7 @@ from collections.abc import Callable
 from ctx.digest.lint_model import ERRORS_AND_WARNINGS, ERRORS_AND_WORSE, EVERY_SEVERITY, Total
 from ctx.evidence import CoverageReason, Severity
 
+JAVAC_CAP = 100
 _WARNINGS = frozenset({Severity.WARNING})
 GUARD = re.compile(
     r"(?i)\b(?:errors?|warnings?|problems?|issues?|passed|rated|informations?|total)\b|^\s*\d+ (?:error|warning)|^\d+$"
@@ -68,7 +69,10 @@ def _generated(found: "re.Match[str]") -> Total:
 def _javac(found: "re.Match[str]") -> Total:
     noun = f"{found['noun']}s"
     covers = ERRORS_AND_WORSE if noun == "errors" else _WARNINGS
-    return Total(dialect="javac", counts={noun: _number(found["n"])}, covers=covers, unit=noun)
+    number = _number(found["n"])
+    # javac stops printing at 100 of a class unless told otherwise, and does not always say that there were more.
+    reasons = (CoverageReason.OUTPUT_SUPPRESSED,) if number == JAVAC_CAP else ()
+    return Total(dialect="javac", counts={noun: number}, covers=covers, unit=noun, reasons=reasons)
 
 
 def _javac_cap(found: "re.Match[str]") -> Total:

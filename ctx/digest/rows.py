@@ -11,6 +11,7 @@ from ctx.evidence import (
     ItemKind,
     Location,
     Missing,
+    Outcome,
     Precision,
     QuotedLine,
     SourceRef,
@@ -103,7 +104,11 @@ def headline(graph: EvidenceGraph, ink: Ink) -> str:
     operation = graph.operation
     family = f"{graph.family}({graph.dialect})" if graph.dialect and graph.dialect != graph.family else graph.family
     claims = "; ".join(part for part in (graph.headline, counts_phrase(graph)) if part)
-    parts = [f"{family}: {graph.outcome.upper()}" + (f" {claims}" if claims else "")]
+    # Where text alone is known and no status speaks of failure, "UNKNOWN" would tell a reader less than the status does.
+    silent = graph.outcome is Outcome.UNKNOWN and graph.coverage.precision is Precision.FALLBACK
+    word = "" if silent and operation.exit_code is not None else graph.outcome.upper()
+    said = " ".join(part for part in (word, claims) if part)
+    parts = [said] if said else []
     if operation.signal is not None:
         parts.append(f"killed by signal {operation.signal}")
     elif operation.ended_by == "timeout":
@@ -115,7 +120,7 @@ def headline(graph: EvidenceGraph, ink: Ink) -> str:
     if ink.enabled:
         ink.printed.setdefault(f"run:{ink.handle[:HANDLE_DIGITS]}")
         parts.append(f"run:{ink.handle[:HANDLE_DIGITS]}")
-    return " · ".join(parts)
+    return f"{family}: " + " · ".join(parts)
 
 
 def command_line(argv: Sequence[str]) -> str:
