@@ -1,16 +1,26 @@
 """Captured text made safe to look at: control characters visible, nothing that moves a cursor or reorders a line.
 
-`visible` is applied to the text of lines, so a carriage return inside it is a lone one. Nothing is dropped in silence:
-what cannot be shown as itself is shown as a stand-in.
+`visible` is applied to the text of lines without their line ends, so a carriage return inside it is a lone one.
+Nothing is dropped in silence: what cannot be shown as itself is shown as a stand-in.
+
+    C0 but LF and TAB, DEL        control pictures, U+2400 + n and U+2421
+    lone CR                       `␍`
+    C1                            `\\x9b`
+    characters that do not show   `\\u{202e}`: bidi controls, zero-width characters and joiners, tag characters, fillers,
+                                  line and paragraph separators
+    undecodable bytes             U+FFFD
+
+The joiner inside an emoji sequence is escaped as well: telling a harmless one apart needs tables that change with every
+edition of Unicode, and a reader loses nothing that it could act on. One variation selector after a character stays,
+because it only picks a shape; a second one in a row carries nothing a screen shows and is escaped.
 """
 
 import re
 
-# C0 without TAB and LF, DEL, C1; bidi controls and marks, zero-width and other invisible format characters; tag
-# characters; line and paragraph separators, which some programs take for line ends; lone surrogates.
 _UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 _STRUCTURE = (
     "command:",
@@ -28,20 +38,24 @@ _STRUCTURE = (
 )
 """What a structural line of a digest begins with, besides its headline; the list is closed and published (S7.4)."""
 _IMITATED = ("next:", "coverage:", "omitted:", "PARTIAL:", "not stored:")
-_HEADLINE = re.compile(r"[a-z]+(?:\([a-z0-9_+-]+\))?: (?:PASS|FAIL|UNKNOWN)\b.*\brun:[0-9a-f]{6,64}\b")
+# A family, perhaps with its tool, then an outcome word or the exit status, then the handle: what no tool prints by
+# chance. Hex digits in either case, because the address grammar reads both.
+_HEADLINE = re.compile(r"[a-z]+(?:\([a-z0-9_+-]+\))?: (?:(?:PASS|FAIL|UNKNOWN)\b|exit ).*\brun:[0-9a-fA-F]{6,64}\b")
 
 
 def visible(text: str) -> str:
-    """`text` with every character that could act on a terminal or hide shown as a stand-in; LF and TAB stay."""
-    if text.isascii() and text.isprintable():
+    """`text` with every character that could act on a terminal or hide shown as a stand-in; LF and TAB stay.
+
+    Returns:
+        The same object when nothing has to be done; applied twice it changes nothing more.
+    """
+    if (text.isascii() and text.isprintable()) or _UNSAFE.search(text) is None:
         return text
     return _UNSAFE.sub(_stand_in, text)
 
 
 def _stand_in(match: "re.Match[str]") -> str:
     code = ord(match[0])
-    if code == 0x0D:
-        return "␍"
     if code < 0x20:
         return chr(0x2400 + code)
     if code == 0x7F:
@@ -54,8 +68,11 @@ def _stand_in(match: "re.Match[str]") -> str:
 
 
 def escape_identity(text: str) -> tuple[str, bool]:
-    """An identity on one line, and whether anything in it had to be escaped; escaped ones are marked and addressed."""
-    shown = visible(text.replace("\n", "␊"))
+    """An identity on one line, and whether anything in it had to be escaped; escaped ones are marked and addressed.
+
+    Line ends and TAB are escaped too: a census row is one line, and its columns stand apart by blanks (S7.5).
+    """
+    shown = visible(text).replace("\n", "␊").replace("\t", "␉")
     return shown, shown != text
 
 
