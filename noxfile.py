@@ -22,7 +22,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def receipts(session: nox.Session) -> None:
-    """Judge ctx on the shipped corpus: receipt, table and summary under receipts/; red unless the verdict is promote."""
+    """Judge ctx on the shipped corpus; receipt, table and summary under receipts/; red unless promoted."""
     session.install("-e", ".")
     session.run("referee", "corpus", "verify", CORPUS)
     session.run(

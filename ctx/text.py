@@ -172,7 +172,7 @@ class StreamView:
         start = bom + sum(width[: first_raw - 1])
         end = start + sum(width[first_raw - 1 : last_raw])
         # The byte order mark belongs to the first line.
-        return 0 if first_raw == 1 else min(start, len(self.raw)), min(end, len(self.raw))
+        return (0 if first_raw == 1 else min(start, len(self.raw))), min(end, len(self.raw))
 
 
 def _needs_screen(text: bytes) -> bool:

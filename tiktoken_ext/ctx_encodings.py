@@ -15,7 +15,7 @@ def _constructor(name: str) -> Callable[[], dict[str, Any]]:
     def construct() -> dict[str, Any]:
         from tiktoken_ext import openai_public
 
-        with mock.patch.object(openai_public, "load_tiktoken_bpe", lambda *_args, **_kwargs: load_ranks(name)):
+        with mock.patch.object(openai_public, "load_tiktoken_bpe", return_value=load_ranks(name)):
             arguments = dict(openai_public.ENCODING_CONSTRUCTORS[name]())
         arguments["name"] = f"ctx_{name}"
         return arguments

@@ -115,11 +115,68 @@ _EXTENSION = re.compile(r"\.([A-Za-z_][\w+~-]{0,15})$")
 _CELL = re.compile(r":cell \d+$")
 _NOT_SOURCES = frozenset(("com", "org", "net", "io", "local", "internal", "localhost", "log", "exe"))
 _NAMES = frozenset(
-    ["Makefile", "makefile", "GNUmakefile", "Dockerfile", "Containerfile", "CMakeLists.txt", "SConstruct", "SConscript", "Rakefile", "Gemfile", "Vagrantfile", "Jenkinsfile", "BUILD", "WORKSPACE", "Kconfig", "configure", "<stdin>", "<string>", "<unknown>", "<command-line>", "<built-in>", "<command>", "stdin", "-", "(standard_in)"]
+    [
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "Dockerfile",
+        "Containerfile",
+        "CMakeLists.txt",
+        "SConstruct",
+        "SConscript",
+        "Rakefile",
+        "Gemfile",
+        "Vagrantfile",
+        "Jenkinsfile",
+        "BUILD",
+        "WORKSPACE",
+        "Kconfig",
+        "configure",
+        "<stdin>",
+        "<string>",
+        "<unknown>",
+        "<command-line>",
+        "<built-in>",
+        "<command>",
+        "stdin",
+        "-",
+        "(standard_in)",
+    ]
 )
 _NESTED = re.compile(r"(?P<outer>[^:]+):\d+[:-](?P<inner>.+)")
 C_LIKE = frozenset(
-    ["c", "h", "cc", "cpp", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "tcc", "inl", "m", "mm", "cu", "cuh", "s", "S", "f", "f90", "f95", "f03", "for", "d", "ino", "l", "y", "ll", "yy"]
+    [
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "cxx",
+        "c++",
+        "hpp",
+        "hh",
+        "hxx",
+        "h++",
+        "ipp",
+        "tcc",
+        "inl",
+        "m",
+        "mm",
+        "cu",
+        "cuh",
+        "s",
+        "S",
+        "f",
+        "f90",
+        "f95",
+        "f03",
+        "for",
+        "d",
+        "ino",
+        "l",
+        "y",
+        "ll",
+        "yy",
+    ]
 )
 
 

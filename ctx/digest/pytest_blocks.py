@@ -379,9 +379,9 @@ def _message_of(text: bytes, begin: int, stop: int, native: bool) -> str:
             at = text.find(b"\n", at, stop) + 1
             if at <= 0:
                 break
-            line = line_text(text, at).lstrip(b" |") if text[at : at + 4] == b"  | " else line_text(text, at)
-            if line and not line.startswith(b" ") and _CLASS.match(decode(line)):
-                return decode(line)
+            raw = line_text(text, at).lstrip(b" |") if text[at : at + 4] == b"  | " else line_text(text, at)
+            if raw and not raw.startswith(b" ") and _CLASS.match(decode(raw)):
+                return decode(raw)
     return ""
 
 

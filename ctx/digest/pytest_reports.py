@@ -80,6 +80,7 @@ def report_shape(data: bytes) -> str | None:
 def read_report(ctx: DigestContext, view: StreamView) -> EvidenceGraph | None:
     """The graph of a report stream; None where it cannot be read as one."""
     data = view.screen
+    report: Report | None
     if _JUNIT.match(data[:8192]):
         report = _read_junit(data)
     elif _LOG_LINE.match(data[:8192]):

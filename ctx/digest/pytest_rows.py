@@ -130,7 +130,7 @@ def split_id(rest: str, known: Known) -> tuple[str, str, bool]:
         return rest, "", False
     if colons < 0 or (dash < colons and _FILE_LIKE.search(rest, 0, dash)):
         return rest[:dash], rest[dash + 3 :], False
-    cuts = []
+    cuts: list[int] = []
     dash = rest.find(" - ", colons)
     while dash >= 0 and len(cuts) < 100:
         cuts.append(dash)

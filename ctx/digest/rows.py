@@ -104,7 +104,7 @@ def headline(graph: EvidenceGraph, ink: Ink) -> str:
     operation = graph.operation
     family = f"{graph.family}({graph.dialect})" if graph.dialect and graph.dialect != graph.family else graph.family
     claims = "; ".join(part for part in (graph.headline, counts_phrase(graph)) if part)
-    # Where text alone is known and no status speaks of failure, "UNKNOWN" would tell a reader less than the status does.
+    # Where text alone is known and no status speaks of failure, "UNKNOWN" would say less than the status does.
     silent = graph.outcome is Outcome.UNKNOWN and graph.coverage.precision is Precision.FALLBACK
     word = "" if silent and operation.exit_code is not None else graph.outcome.upper()
     said = " ".join(part for part in (word, claims) if part)

@@ -14,6 +14,11 @@ _ESCAPE = re.compile(
 )
 
 
+def without_escapes(text: str) -> str:
+    """`text` without escape sequences; carriage returns stay."""
+    return _ESCAPE.sub("", text)
+
+
 def screen_text(raw: bytes) -> str:
     """`raw` as text without escape sequences, carriage returns resolved to the last state of each line.
 

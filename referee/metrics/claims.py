@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from referee.cases import Case
-from referee.corpus.screen import screen_text
+from referee.corpus.screen import screen_text, without_escapes
 from referee.delivery import Capture, Delivery, one_channel
 from referee.metrics.visible import Text, visible
 from referee.readers.recognisers import LINE_CHARACTERS, recognisers
@@ -35,7 +35,7 @@ def own_lines(capture: Capture, text: str) -> list[str]:
     known = recognisers()
     raw = one_channel(capture)
     shown = screen_text(raw.encode("utf-8", "replace"))
-    captured = {_letters(line) for text in (shown, raw) for line in text.split("\n")}
+    captured = {_letters(line) for text in (shown, without_escapes(raw)) for line in text.split("\n")}
     lines = []
     for line in screen_text(text.encode("utf-8", "replace")).split("\n"):
         stripped, quoted = known.unquoted(line)

@@ -47,9 +47,8 @@ def ingest(folder: Path, env: dict[str, str]) -> None:
     reference, _ = timed(["sha256sum", log], env, runs=5)
     ours, megabytes = timed(argv, env, runs=5)
     size = log.stat().st_size / 1e6
-    print(
-        f"ingest   {size:.0f} MB: {ours:.2f} s, sha256sum {reference:.2f} s: {ours / reference:.1f}x, {megabytes:.0f} MB"
-    )
+    ratio = f"{ours / reference:.1f}x"
+    print(f"ingest   {size:.0f} MB: {ours:.2f} s, sha256sum {reference:.2f} s: {ratio}, {megabytes:.0f} MB resident")
 
 
 def linear(folder: Path, env: dict[str, str]) -> None:

@@ -31,7 +31,8 @@ def write_log(path: Path, *, passing: int, failing: int, seed: int = 1, captured
             out.write(f"{f' {name} '.center(80, '_')}\n\nself = <{file}>\n\n    def test(self):\n")
             out.write(f">       assert compute({position}) == {position + 1}\n")
             out.write(
-                f"E       AssertionError: assert {position} == {position + 1}\n\n{file}:{position + 10}: AssertionError\n"
+                f"E       AssertionError: assert {position} == {position + 1}\n\n"
+                f"{file}:{position + 10}: AssertionError\n"
             )
             if captured_lines:
                 out.write("----------------------------- Captured stdout call -----------------------------\n")

@@ -210,7 +210,9 @@ def test_utf16_is_read_by_its_bom_and_ranges_are_exact_bytes(codec: str) -> None
     assert seen.raw_line_count == 3
     for number, line in enumerate(lines, 1):
         first, end = seen.raw_range(number, number)
-        assert raw[first:end].decode(codec).rstrip("\n") == line
+        # The byte order mark belongs to the first line: every byte of the stream belongs to one.
+        assert raw[first:end].decode(codec).lstrip("\ufeff").rstrip("\n") == line
+    assert seen.raw_range(1, 3) == (0, len(raw))
 
 
 def test_undecodable_bytes_keep_their_line() -> None:
