@@ -16,8 +16,8 @@ def core() -> Corpus:
 
 
 def test_core_is_well_formed() -> None:
-    """S14.3: the checker finds nothing to refuse, names of the capturing machine included."""
-    words = ["/work/main", "/root/", "registry.npmjs.org", "files.pythonhosted.org", "pypi.org/simple"]
+    """S14.3: the checker finds nothing to refuse, nor a path of the machine that it runs on."""
+    words = [str(CORE.parents[1]), f"{Path.home()}/", "/simple/"]
     assert verify_corpus(CORE, forbidden_words=words, strict=True) == []
 
 
