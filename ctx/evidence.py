@@ -376,6 +376,8 @@ class QuotedLine:
     """The line without its end, up to its first cut."""
     more: tuple[tuple[Cut, str], ...] = ()
     """Each cut with the text that follows it."""
+    narrow: "QuotedLine | None" = None
+    """The same line cut to fewer columns, for a rendering short of room; None where the line is short."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

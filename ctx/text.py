@@ -189,6 +189,11 @@ def plain_text(raw: bytes, encoding: str) -> str:
     return _ESCAPES.sub(b"", raw).decode("utf-8", "replace")
 
 
+def is_nul_separated(raw: bytes) -> bool:
+    """Records that end with NUL and no line end between them (`-z`, `-print0`): a machine format (S1.4)."""
+    return raw.endswith(b"\x00") and b"\n" not in raw
+
+
 def sniff_encoding(raw: bytes) -> str:
     """`utf-8`, `utf-16-le`, `utf-16-be` (by BOM) or `binary`, judged on the first 64 KiB (S1.18).
 

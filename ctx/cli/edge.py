@@ -50,8 +50,10 @@ def _debug() -> None:
 
 
 def write_text(text: str) -> None:
-    """Text to stdout as UTF-8, whatever the locale; lone surrogates as stand-ins."""
+    """Text to stdout as UTF-8, whatever the locale; lone surrogates as stand-ins, and no NUL to a terminal."""
     sys.stdout.flush()
+    if "\x00" in text and sys.stdout.isatty():
+        text = text.replace("\x00", "␀\n")
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
 

@@ -4,7 +4,7 @@ import difflib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -202,6 +202,7 @@ def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epo
     from ctx.capture.publish import deliver
     from ctx.cli.documents import digest_document
     from ctx.retrieval.guard import guarded_text
+    from ctx.text import is_nul_separated, tok
 
     streams = {name: captured.spool.read(name) for name in ("stdout", "stderr")}
     delivered = deliver(
@@ -221,18 +222,14 @@ def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epo
         say("run", f"not stored: {delivered.reason}{kept}")
     else:
         captured.spool.remove()
+    if rendered.meta.rung == "inline" and all(streams.values()):
+        ordered = guarded_text(in_order_of_arrival(streams, captured.spool.interleave))
+        rendered = replace(rendered, text=ordered, digest_tokens=tok(ordered))
     if options.json:
         write_json(digest_document(rendered))
     elif quiet:
         return
-    elif b"\x00" in streams["stdout"] and _is_nul_separated(streams["stdout"]) and not sys.stdout.isatty():
+    elif is_nul_separated(streams["stdout"]) and not sys.stdout.isatty():
         write_bytes(streams["stdout"])
-    elif rendered.meta.rung == "inline" and all(streams.values()):
-        write_text(guarded_text(in_order_of_arrival(streams, captured.spool.interleave)))
     else:
         write_text(rendered.text)
-
-
-def _is_nul_separated(stdout: bytes) -> bool:
-    """Records that end with NUL and no LF between them: a machine format that passes unchanged (S1.4)."""
-    return stdout.endswith(b"\x00") and b"\n" not in stdout

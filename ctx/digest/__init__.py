@@ -24,7 +24,7 @@ from ctx.policy.plan import Bounds
 from ctx.policy.resolve import DETAIL_LINES, resolve
 from ctx.policy.session import NO_SESSION, SessionSummary
 from ctx.safety.control import visible
-from ctx.text import plain_text, tok
+from ctx.text import is_nul_separated, plain_text, tok
 
 _PROFILES: tuple[Profile, ...] = (
     LazyProfile("pytest/v1", "ctx.digest.pytestprof", "PytestProfile"),
@@ -84,7 +84,7 @@ def render_run_digest(
     contract = load_contract(profile.family)
     content = profile.content_classes | contract.content_classes
     ctx.masker = Masker(content=content, host_paths=ctx.manifest.host_paths)
-    ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker)
+    ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker, kept=ctx.masked)
     graph = profile.extract(ctx)
     own = profile.render(ctx)
     if graph is None:
@@ -159,7 +159,8 @@ def _artifact(ctx: DigestContext, ceiling_tokens: int) -> tuple[Artifact | None,
     views = [view for view in ctx.streams.values() if view.raw]
     if any(view.encoding == "binary" for view in views):
         size = sum(tok(view.raw) for view in views)
-        return None, size, size
+        records = len(views) == 1 and is_nul_separated(views[0].raw) and size <= ceiling_tokens
+        return _records(views[0].raw, ctx) if records else (None, size, size)
     if sum(len(view.raw) for view in views) > _EXACT_BYTES:
         size = sum(tok(view.screen) for view in views)
         return None, size, size
@@ -175,6 +176,16 @@ def _artifact(ctx: DigestContext, ceiling_tokens: int) -> tuple[Artifact | None,
     lines = redacted.split("\n")
     body = "\n".join(visible(line[:-1]) + "\r" if line.endswith("\r") else visible(line) for line in lines)
     return Artifact(body=body), masked_tokens, tok(body)
+
+
+def _records(raw: bytes, ctx: DigestContext) -> tuple[Artifact | None, int, int]:
+    """NUL-separated records: they are passed on as they came where they are small, since a program asked for them."""
+    try:
+        text = ctx.redactor.redact(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None, tok(raw), tok(raw)
+    body = "\x00".join(visible(record) for record in text.split("\x00"))
+    return Artifact(body=body), tok(body), tok(body)
 
 
 def _addresses_in(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ so they can be tested without one.
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import pairwise
 from typing import ClassVar, Protocol
@@ -32,6 +32,8 @@ from ctx.text import StreamView
 
 QUOTE_COLUMNS = 400
 """A longer line is cut in its middle and marked in bytes (S5.12.3)."""
+NARROW_COLUMNS = 160
+"""The same under pressure: where a digest has no room for wide lines."""
 SUMMARY_COLUMNS = 200
 
 
@@ -94,6 +96,8 @@ class DigestContext:
     redactor: Redactor = field(default_factory=Redactor)
     meta_profile_version: str | None = None
     spans: dict[str, Span] = field(default_factory=dict)
+    masked: dict[str, bytes] = field(default_factory=dict)
+    """Masked screens of streams up to 4 MiB: what may be compared or counted, since reruns have the same."""
 
     @property
     def stdout(self) -> StreamView:
@@ -192,20 +196,28 @@ class DigestContext:
         return lines[:3]
 
 
-# What a reader looks for in a line too long to show: the name of an exception, or a word in capitals with its message.
-_LOUD_INSIDE = re.compile(r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Panic|Fault)|ERROR|FATAL|CRITICAL|PANIC)\b")
+# What a reader looks for in a line too long to show: the name of an exception, a word in capitals with its message, or
+# an error word at the edge of a name, as in `"last_error":`. A zero before or behind it says that there is none.
+_LOUD_INSIDE = re.compile(
+    r"\b[A-Z]\w{0,60}(?:Error|Exception|Panic|Fault)\b|\b(?:ERROR|FATAL|CRITICAL|PANIC)\b"
+    r"|(?<![A-Za-z])(?i:error|fatal|panic|exception|failed|failure|denied|refused|exceeded|cannot|timed out|not found)"
+    r"(?![A-Za-z])(?!\"?[:=] ?(?:0\b|null|\"\"|false|none|\[\]))"
+)
+_LOUD_WINDOWS = 3
 
 
 def _quoted(number: int, text: str) -> QuotedLine:
     """A line as it is shown; a long one as its beginning, what is loud inside it, and its end, cuts marked between."""
-    if len(text) <= QUOTE_COLUMNS:
+    if len(text) <= NARROW_COLUMNS:
         return QuotedLine(number=number, text=visible(text))
-    kept = [(0, QUOTE_COLUMNS // 2), (len(text) - QUOTE_COLUMNS // 2, len(text))]
-    loud = _LOUD_INSIDE.search(text, kept[0][1], kept[1][0])
-    if loud is not None:
-        third = QUOTE_COLUMNS // 3
-        middle = (loud.start() - third // 4, loud.start() + third - third // 4)
-        kept = [(0, third), middle, (len(text) - third, len(text))]
+    wide = _cut(number, text, QUOTE_COLUMNS)
+    return replace(wide, narrow=_cut(number, text, NARROW_COLUMNS))
+
+
+def _cut(number: int, text: str, columns: int) -> QuotedLine:
+    if len(text) <= columns:
+        return QuotedLine(number=number, text=visible(text))
+    kept = _kept_columns(text, columns)
     pieces: list[tuple[int, int]] = []
     for first, end in kept:
         first, end = _whole(text, first), _whole(text, end)
@@ -218,6 +230,22 @@ def _quoted(number: int, text: str) -> QuotedLine:
         size = len(text[before:first].encode("utf-8", "replace"))
         more.append((Cut(before + 1, first + 1, size), visible(text[first:end])))
     return QuotedLine(number=number, text=visible(text[: pieces[0][1]]), more=tuple(more))
+
+
+def _kept_columns(text: str, columns: int) -> list[tuple[int, int]]:
+    """The column ranges of a long line that are shown, in order: both ends and windows around what is loud between."""
+    half, third = columns // 2, columns // 3
+    found: list[tuple[int, int]] = []
+    for loud in _LOUD_INSIDE.finditer(text, half, len(text) - half):
+        first = loud.start() - third // 4
+        if found and first < found[-1][1]:
+            continue
+        found.append((first, first + third))
+        if len(found) == _LOUD_WINDOWS:
+            break
+    if not found:
+        return [(0, half), (len(text) - half, len(text))]
+    return [(0, third), *found, (len(text) - third, len(text))]
 
 
 def _whole(text: str, position: int) -> int:

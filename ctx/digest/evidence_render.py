@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ctx.contracts.model import Contract, FactClass, Rung
+from ctx.contracts.model import Contract, FactClass, Rung, StableOrder
 from ctx.contracts.selection import (
     ADDRESSED,
     Selection,
@@ -34,6 +34,7 @@ from ctx.evidence import (
     Outcome,
     Precision,
     QuotedLine,
+    Severity,
     SourceRef,
 )
 from ctx.policy.plan import Census, DeliveryPlan, SessionMove, Summaries
@@ -79,6 +80,11 @@ class _Page:
     def quote(self, lines: Sequence[QuotedLine], stream: str, *, edges: tuple[int, int] | None = None) -> None:
         self.ink.extend(rows.quoted(lines, stream, self.ink, edges=edges))
         self.lines.setdefault(stream, set()).update(line.number for line in lines)
+
+    @property
+    def wide(self) -> bool:
+        """Whether long lines are shown wide: in the first step of a ladder."""
+        return self.plan.rung in (Rung.PASS_SUMMARY, Rung.FAIL_CENSUS) and self.plan.context_lines > 0
 
     def hide(self, source: SourceRef | None) -> None:
         """Remember the first region that is not shown: the first `next:` line."""
@@ -266,14 +272,39 @@ def _region_of(item: EvidenceItem) -> SourceRef:
     return item.source if isinstance(item.detail, Missing) else item.detail
 
 
-def _census_heading(page: _Page, items: Sequence[EvidenceItem], note: str = "") -> str:
+def _census_heading(page: _Page, items: Sequence[EvidenceItem], note: str = "", *, noun: str = "") -> str:
     base = _base_stream(items)
     address = page.ink.stream(base) if note else ""
     word = "failing:" if page.graph.outcome is not Outcome.PASS else "groups:"
-    noun = page.contract.decision_unit.replace("_", " ")
-    if any(item.kind is not items[0].kind for item in items):
-        noun = "finding"
+    if not noun:
+        mixed = any(item.kind is not items[0].kind for item in items)
+        noun = "finding" if mixed else page.contract.decision_unit.replace("_", " ")
     return f"{word} {_counted(page, items, noun)}" + (f" · {note} {address}" if address else "")
+
+
+def _by_severity(
+    page: _Page, items: Sequence[EvidenceItem], note: str = ""
+) -> list[tuple[str, Sequence[EvidenceItem]]]:
+    """The census in parts with a heading each: one part, or errors, warnings and the rest where the family ranks."""
+    if not items:
+        return []
+    found: dict[Severity, list[EvidenceItem]] = {}
+    for item in items:
+        found.setdefault(item.severity, []).append(item)
+    if page.contract.stable_order is not StableOrder.SEVERITY or len(found) == 1:
+        return [(_census_heading(page, items, note), items)]
+    return [
+        (_census_heading(page, part, note if first == 0 else "", noun=_SEVERITY_NOUNS[severity]), part)
+        for first, (severity, part) in enumerate(found.items())
+    ]
+
+
+_SEVERITY_NOUNS = {
+    Severity.CRITICAL: "critical finding",
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFO: "note",
+}
 
 
 def _counted(page: _Page, items: Sequence[EvidenceItem], noun: str) -> str:
@@ -290,8 +321,10 @@ def _census_each(page: _Page, items: Sequence[EvidenceItem], detailed: frozenset
         return
     base = _base_stream(items)
     note = "--lines of" if any(item.id not in detailed for item in items) and page.plan.addresses else ""
-    page.ink.add(_census_heading(page, items, note))
+    headings = {members[0].id: heading for heading, members in _by_severity(page, items, note)}
     for item in items:
+        if item.id in headings:
+            page.ink.add(headings[item.id])
         region = "" if item.id in detailed else page.ink.row_region(_region_of(item), base)
         claim = rows.claim_text(item) if claims else ""
         page.ink.add(rows.census_row(item, claim=claim, region=region))
@@ -304,39 +337,52 @@ def _census_each(page: _Page, items: Sequence[EvidenceItem], detailed: frozenset
 
 
 def _census_shared(page: _Page, items: Sequence[EvidenceItem], *, classes_only: bool) -> None:
-    """Identities under their class and message, each signature printed once; a signature of one stays one row."""
-    if not items:
-        return
-    page.ink.add(_census_heading(page, items))
-    groups: dict[str, list[EvidenceItem]] = {}
-    for item in items:
-        failure = "" if isinstance(item.failure_class, Missing) else item.failure_class
-        groups.setdefault(failure if classes_only else rows.claim_text(item), []).append(item)
-    for claim, members in groups.items():
-        single = len(members) == 1
-        if claim and not single:
-            page.ink.add(f"  {claim} ({number(len(members))})")
+    """Identities under their class and message, each signature printed once; a signature of one stays one row.
+
+    Where identity is a place with a message (a diagnostic), the message stands once, in one row with its places.
+    """
+    for heading, members in _by_severity(page, items):
+        page.ink.add(heading)
+        groups: dict[tuple[str, str], list[EvidenceItem]] = {}
         for item in members:
-            indent = "    " if claim and not single else "  "
-            page.ink.add(rows.census_row(item, claim=claim if single else "", region="", indent=indent))
-            page.named.add(item.id)
-            if not classes_only and not isinstance(item.summary, Missing):
-                page.summarised.add(item.id)
-    page.store_census(items)
-    page.hide(_region_of(items[0]))
+            failure = "" if isinstance(item.failure_class, Missing) else item.failure_class
+            said = rows.said_at(item)
+            claim = failure if classes_only else rows.claim_text(item)
+            groups.setdefault((said, "" if said else claim), []).append(item)
+        for (said, claim), alike in groups.items():
+            _signature(page, alike, said=said, claim=claim)
+            page.named.update(item.id for item in alike)
+            if not classes_only:
+                page.summarised.update(item.id for item in alike if not isinstance(item.summary, Missing))
+    if items:
+        page.store_census(items)
+        page.hide(_region_of(items[0]))
+
+
+def _signature(page: _Page, alike: Sequence[EvidenceItem], *, said: str, claim: str) -> None:
+    if len(alike) == 1:
+        page.ink.add(rows.census_row(alike[0], claim=claim, region=""))
+    elif said:
+        page.ink.extend(rows.places_rows(alike, said))
+    else:
+        if claim:
+            page.ink.add(f"  {claim} ({number(len(alike))})")
+        indent = "    " if claim else "  "
+        page.ink.extend(rows.census_row(item, claim="", region="", indent=indent) for item in alike)
 
 
 def _census_grouped(page: _Page, items: Sequence[EvidenceItem]) -> None:
     """Identities under their file: heading and row together are the identity, whole."""
     if not items:
         return
-    page.ink.add(_census_heading(page, items) + " · under their file")
-    for name, members in rows.grouped_by_file(items).items():
-        if name:
-            page.ink.add(f"  {name}")
-        for item in members:
-            page.ink.add(rows.census_row(item, claim="", region="", indent="    " if name else "  ", drop=name))
-            page.named.add(item.id)
+    for heading, alike in _by_severity(page, items):
+        page.ink.add(heading + " · under their file")
+        for name, members in rows.grouped_by_file(alike).items():
+            if name:
+                page.ink.add(f"  {name}")
+            for item in members:
+                page.ink.add(rows.census_row(item, claim="", region="", indent="    " if name else "  ", drop=name))
+                page.named.add(item.id)
     page.store_census(items)
     page.hide(_region_of(items[0]))
 
@@ -400,6 +446,8 @@ def _windows(page: _Page, *, rank: int) -> None:
         address = page.ink.stream(stream) if textual else ""
         note = f" ({address}, {plural(total, 'line')})" if address else f" ({plural(total, 'line')})"
         page.ink.add(f"detail: {stream}{note}")
+        if textual and not page.wide:
+            fresh = [line.narrow or line for line in fresh]
         page.quote(fresh, stream, edges=(1, total) if textual else None)
         page.hide(_first_gap(stream, fresh, total))
     for item in page.graph.items:
@@ -467,6 +515,23 @@ def _warnings(page: _Page, limit: int) -> None:
         page.ink.add(f"  other: {plural(len(warnings) - limit, 'kind')}")
 
 
+def _shapes(page: _Page) -> None:
+    """What most lines of a stream look like, with exact counts that sum to its lines."""
+    by_stream: dict[str, list[EvidenceItem]] = {}
+    for item in page.graph.items:
+        if item.kind is ItemKind.TEMPLATE:
+            by_stream.setdefault(item.source.stream, []).append(item)
+    for stream, items in by_stream.items():
+        total = items[0].fields.get("stream_lines", 0)
+        counted = sum(_members(item) for item in items)
+        page.ink.add(f"groups: {stream}, {number(int(total))} lines by shape, numbers as #")
+        for item in items:
+            page.ink.add(f"  {number(_members(item))}  {rows.identity_text(item, counted=False)}")
+            page.named.add(item.id)
+        if int(total) > counted:
+            page.ink.add(f"  {number(int(total) - counted)}  other")
+
+
 # The rungs ----------------------------------------------------------------------------------------------------------
 
 
@@ -477,6 +542,7 @@ def _pass_summary(page: _Page) -> None:
     _census_each(page, census, frozenset(), claims=True)
     _side_items(page, grouped=grouped)
     _warnings(page, WARNING_ROWS if grouped else 4 * WARNING_ROWS)
+    _shapes(page)
     _windows(page, rank=1 if grouped else 2)
 
 
@@ -487,6 +553,7 @@ def _fail_census(page: _Page) -> None:
     _census_each(page, census, detailed, claims=True)
     _details(page)
     _warnings(page, WARNING_ROWS)
+    _shapes(page)
     _windows(page, rank=2 if page.plan.context_lines else 1)
 
 
@@ -498,6 +565,8 @@ def _dense(page: _Page) -> None:
     else:
         _census_shared(page, census, classes_only=page.plan.summaries is Summaries.CLASS)
     _details(page)
+    if page.plan.census is not Census.GROUPED:
+        _shapes(page)
     _folded_lines(page)
 
 
@@ -517,6 +586,8 @@ def _folded_lines(page: _Page) -> None:
         if e.role is not ExcerptRole.DETAIL
         and (e.role is not ExcerptRole.STANDING or (e.rank == 1 and (not e.item_id or e.item_id in kept)))
     ]
+    if graph.coverage.precision is Precision.FALLBACK:
+        reduced = [_trimmed(e, page.plan.context_lines) for e in reduced]
     page.graph = _with_excerpts(graph, reduced)
     _windows(page, rank=1)
     page.graph = graph
@@ -569,7 +640,8 @@ def _flood_groups(page: _Page, items: Sequence[EvidenceItem], *, always: bool) -
     by: tuple[tuple[str, Callable[[EvidenceItem], str]], ...] = (("file", _file_of), ("class", _class_of))
     for noun, key in by:
         counted = rows.tallies((key(item) for item in items), limit=GROUP_ROWS)
-        if items and (always or len(counted) > 1):
+        informs = len(counted) > 1 and any(count > 1 for _, count in counted)
+        if items and (always or informs):
             page.ink.add(f"groups: by {noun}, {number(len(items))} in all")
             page.ink.extend(f"  {name}" + (f"  {number(count)}" if count else "") for name, count in counted)
 

@@ -13,13 +13,21 @@ from ctx.canonical import Masker, content_id
 from ctx.digest.base import CaptureFacts
 from ctx.text import StreamView
 
+KEPT_BYTES = 4 << 20
+"""Up to this size the masked screen of a stream is kept for profiles that compare its lines."""
 _LARGE = 1 << 20
 _WINDOW = 8 << 20
 _PIECE = 256 << 10
 
 
-def content_handle(streams: Mapping[str, StreamView], facts: CaptureFacts, masker: Masker) -> str:
-    """The handle of a capture, 64 hex digits, before identities are known."""
+def content_handle(
+    streams: Mapping[str, StreamView], facts: CaptureFacts, masker: Masker, *, kept: dict[str, bytes] | None = None
+) -> str:
+    """The handle of a capture, 64 hex digits, before identities are known.
+
+    Args:
+        kept: Takes the masked screens of streams that are small enough to be looked at again.
+    """
     return content_id(
         {
             "argv": list(facts.argv),
@@ -28,9 +36,16 @@ def content_handle(streams: Mapping[str, StreamView], facts: CaptureFacts, maske
             "signal": facts.signal,
             "ended_by": facts.ended_by,
             "complete": facts.complete,
-            "streams": {name: masked_digest(view.screen, masker) for name, view in streams.items()},
+            "streams": {name: _stream_digest(name, view.screen, masker, kept) for name, view in streams.items()},
         }
     )
+
+
+def _stream_digest(name: str, screen: bytes, masker: Masker, kept: dict[str, bytes] | None) -> str:
+    if kept is None or len(screen) > KEPT_BYTES:
+        return masked_digest(screen, masker)
+    kept[name] = masked_screen(screen, masker)
+    return sha256(kept[name]).hexdigest()
 
 
 def handle_with_identities(handle: str, identities: Iterable[str], masker: Masker) -> str:
@@ -42,12 +57,22 @@ def handle_with_identities(handle: str, identities: Iterable[str], masker: Maske
 def masked_digest(screen: bytes, masker: Masker) -> str:
     """SHA-256 of the masked screen view; streams over 1 MiB are masked by a vectorised engine with equal results."""
     hasher = sha256()
+    for piece in _masked_pieces(screen, masker):
+        hasher.update(piece)
+    return hasher.hexdigest()
+
+
+def masked_screen(screen: bytes, masker: Masker) -> bytes:
+    """The masked screen view; masking keeps lines, so line numbers are those of the screen."""
+    return b"".join(_masked_pieces(screen, masker))
+
+
+def _masked_pieces(screen: bytes, masker: Masker) -> Iterator[bytes]:
     if len(screen) <= _LARGE:
-        hasher.update(_masked(screen, masker))
+        yield _masked(screen, masker)
     else:
         for window in _windows(screen):
-            hasher.update(_masked_fast(window, masker))
-    return hasher.hexdigest()
+            yield _masked_fast(window, masker)
 
 
 def _windows(data: bytes, size: int = _WINDOW) -> Iterator[bytes]:

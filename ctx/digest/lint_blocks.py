@@ -7,14 +7,18 @@ Rows are grammars of one line (`lint_rows`). Blocks put the message on one line 
                                                                                    ^-- SC2086 (info): Double quote …
 
 Under a heading that names the file, rows have a place only: `  3:1  error  message  rule`, `  3:1 F401 message`. Lines
-of context, source, carets, notes and helps belong to the diagnostic above them and are its detail.
+of context, source, carets, notes and helps belong to the diagnostic above them and are its detail: the body of a block
+up to its blank line, a source line right above its caret, lines behind a bar. Whatever such a line says is the text of
+the program that is diagnosed, never a diagnostic (S5.0.6).
 """
 
 import re
+from collections.abc import Iterator
+from itertools import chain, pairwise
 
 from ctx.digest.lint_model import LINE_LIMIT, Finding, Head, Reading, Total
 from ctx.digest.lint_rows import names_a_file, parse_row, split_code
-from ctx.digest.lint_totals import parse_total
+from ctx.digest.lint_totals import is_chrome, parse_total
 from ctx.evidence import Severity
 from ctx.text import StreamView
 
@@ -22,60 +26,88 @@ _ARROW = re.compile(r" *(?:-->|╭▸|:::) (?P<file>.+?):(?P<line>\d+)(?::(?P<co
 _RUST_HEAD = re.compile(r"(?P<word>error|warning|note|help)(?:\[(?P<code>[\w:-]+)\])?: (?P<message>.+)")
 _RUFF_HEAD = re.compile(r"(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? (?:\[[*-]\] )?(?P<message>.+)")
 _LEAD = re.compile(r"In (?P<file>\S.*) line (?P<line>\d+):")
-_POINTER = re.compile(r"(?P<blank> *)\^[-^]*\^? (?P<code>SC\d{4}) \((?P<word>\w+)\): (?P<message>.+)")
+_POINTER = re.compile(r"(?P<blank>\s*)\^[-^]*\^? (?P<code>SC\d{4})(?: \((?P<word>\w+)\))?: (?P<message>.+)")
 _STYLISH = re.compile(
     r" +(?P<line>\d+):(?P<column>\d+) +(?P<word>error|warning|info) +(?P<message>.+?)(?: {2,}(?P<code>[@\w/.-]+))?"
 )
 _GROUPED = re.compile(
     r" +(?P<line>\d+):(?P<column>\d+) +(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? (?:\[[*-]\] )?(?P<message>.+)"
 )
-_CONTEXT = re.compile(r"\s|\||\d+ *\||= (?:note|help)|In file included from |.*: note: |[a-z_]+: note|\^|~")
+_CONTEXT = re.compile(r"\s|\||\d+ *\||= (?:note|help)|.*: note: |[a-z_]+: note|\^|~")
+_BODY = re.compile(r"\s|\||\d+ *(?:\d+ *)?[|│┆+~-]|(?:help|note|info|hint): |= (?:help|note)|\.\.\.|ℹ ")
 _BAR = re.compile(r" *\d* *[|│┆](?:\s|$)| *\.\.\.$")
-_CARET = re.compile(r" *[\^~][\^~ ]*$")
-_CHAIN = re.compile(
-    r"In file included from |.*: (?:In |At )(?:member |static |lambda )?(?:function|instantiation|scope|top level)"
+_CARET = re.compile(r"\s*[\^~][\^~\s-]*")
+_NUMBERED = re.compile(r"\d+ ")
+_LINT_LEVEL = re.compile(r".*?`(?:#!?\[(?:warn|deny|forbid)\((?P<lint>[\w:]+)\)\]|-[DWF] (?P<flag>[\w:-]+))`.*")
+_LINT_PAGE = re.compile(r".*/rust-clippy/\S*#(?P<lint>\w+)")
+_INCLUDED = re.compile(r"In file included from |\s+from \S.*:\d+[:,]")
+_WITHIN = re.compile(
+    r".+: (?:In |At )(?:(?:static |inlined |copy |move |)?(?:member |lambda )?(?:function|instantiation|substitution"
+    r"|constructor|destructor|scope|top level|global scope)|constructor|destructor)\b|.+: At (?:top level|global scope):"
+    r"|\s+inlined from "
 )
+_REQUIRED = re.compile(r"(?P<place>.+:\d+(?::\d+)?): {1,3}(?:recursively )?required (?:from|by|for) .*")
+_EXPANSION = re.compile(r"in (?:definition|expansion) of macro")
 _CRASH = re.compile(r"Traceback \(most recent call last\):|thread '.*' panicked at|Oops! Something went wrong")
 _LOUD = re.compile(r"(?i)^(?:\S+: )?(?:\*\*\* |fatal|error\b|npm err|ld: |collect2: )|\*\*\* \[|: Error \d+$|^E: ")
 
+WRAPPED_LINES = 16
+"""A wrapped message goes on for at most so many lines."""
+_REMARKS = frozenset(("note", "help", "hint", "remark"))
+
 
 class StreamReader:
-    """Reads the lines of one stream into a `Reading`; linear, one line of memory besides what it found."""
+    """Reads the lines of one stream into a `Reading`; linear, two lines of memory besides what it found."""
 
     def __init__(self, view: StreamView) -> None:
         self._view = view
         self.reading = Reading(stream=view.name)
+        self._below = ""
+        """The line below the one that is read."""
+        self._blank_above = False
         self._pending: tuple[int, Head] | None = None
         """A head that waits for its place."""
+        self._body = ""
+        """What the newest finding's lines go on as: `block`, `loose`, or empty."""
         self._heading = ""
         self._lead: tuple[str, int, int] | None = None
         """File, line, and screen line of a lead that waits for its pointers."""
+        self._advice = False
+        """Below the pointers of a lead: advice up to the next blank line."""
         self._chain = 0
         """First line of an include chain or `In function` line that belongs to the next diagnostic."""
+        self._required = ""
+        """The user's own place in a chain of instantiations."""
         self._wrapped: Finding | None = None
         """The newest finding whose message may go on below it."""
+        self._pieces: list[str] = []
+        """Lines that may be the rest of its message."""
 
     def read(self, first: int = 1, last: int | None = None) -> Reading:
         """Screen lines `first`..`last` (inclusive)."""
-        for number, line in self._view.lines(first, last):
+        for (number, line), (_, below) in pairwise(chain(self._limited(first, last), [(0, "")])):
+            self._below = below
             self.reading.lines += 1
-            if self._line(number, line[:LINE_LIMIT]):
+            if self._line(number, line):
                 self.reading.understood += 1
                 self.reading.last_understood = number
+            self._blank_above = not line.strip()
         return self.reading
+
+    def _limited(self, first: int, last: int | None) -> Iterator[tuple[int, str]]:
+        return ((number, line[:LINE_LIMIT]) for number, line in self._view.lines(first, last))
 
     def _line(self, number: int, line: str) -> bool:
         """Take one line; whether a rule understood it."""
+        if self._lead is not None and self._lead[2] == number - 1:
+            return True  # the source line that the pointers below it speak of
         if not line.strip():
-            self._heading = "" if self._heading and self.reading.dialects.get("eslint") else self._heading
-            self._lead = None
-            self._pending = None
-            self._wrapped = None
-            return True
+            return self._blank()
         return (
             self._place(number, line)
             or self._pointer(number, line)
-            or self._bar(number, line)
+            or self._in_body(number, line)
+            or self._source(number, line)
             or self._under_heading(number, line)
             or self._total(number, line)
             or self._row(number, line)
@@ -83,6 +115,17 @@ class StreamReader:
             or self._belongs(number, line)
             or self._other(number, line)
         )
+
+    def _blank(self) -> bool:
+        if self._heading and self.reading.dialects.get("eslint"):
+            self._heading = ""
+        if self._body == "block":
+            self._body = ""
+        self._advice = self._lead is not None
+        self._lead = None
+        self._pending = None
+        self._stop_wrapping()
+        return True
 
     # Blocks -----------------------------------------------------------------------------------------------------------
 
@@ -95,15 +138,14 @@ class StreamReader:
             return self._extend(number)
         at, head = self._pending
         self._pending = None
-        if head.word in ("note", "help") and self.reading.findings:
-            return self._extend(number)
         head.file, head.line = found["file"], int(found["line"])
         head.column = int(found["column"]) if found["column"] else None
         self._add(Finding(head=head, line=at, first=at, last=number))
+        self._body = "block"
         return True
 
     def _head(self, number: int, line: str) -> bool:
-        """A message that waits for its place on the line below."""
+        """A message that waits for its place on the line below; a compiler's own error code needs none."""
         rust = _RUST_HEAD.fullmatch(line)
         if rust is not None:
             head = Head(word=rust["word"], code=rust["code"], message=rust["message"], dialect="rustc")
@@ -112,16 +154,39 @@ class StreamReader:
             if ruff is None:
                 return False
             head = Head(code=ruff["code"], message=ruff["message"], dialect="ruff", severity=Severity.ERROR)
-        following = self._view.line(number + 1) if number < self._view.line_count else ""
-        if _ARROW.fullmatch(following[:LINE_LIMIT]) is None:
+        if _ARROW.fullmatch(self._below) is not None:
+            self._pending = (number, head)
+            return True
+        if rust is None or head.word in _REMARKS or not (head.code or self._below.startswith(("  |", "  = "))):
             return False
-        self._pending = (number, head)
+        self._add(Finding(head=head, line=number, first=number, last=number))
+        self._body = "block"
+        return True
+
+    def _in_body(self, number: int, line: str) -> bool:
+        """The body of a block, up to its blank line; what it quotes is never read as a diagnostic."""
+        if not self._body:
+            return False
+        newest = self.reading.findings[-1]
+        if self._body == "block":
+            if _BODY.match(line) is None:
+                self._body = ""
+                return False
+            if newest.head.dialect == "rustc" and newest.head.code is None:
+                found = _LINT_LEVEL.fullmatch(line) or _LINT_PAGE.fullmatch(line)
+                if found is not None:
+                    newest.head.code = _lint_name(found)
+        elif not (line[0] in " \t" or _NUMBERED.match(line)) or parse_row(line) is not None:
+            return False
+        newest.last = number
         return True
 
     def _pointer(self, number: int, line: str) -> bool:
         lead = _LEAD.fullmatch(line)
         if lead is not None:
             self._lead = (lead["file"], int(lead["line"]), number)
+            return True
+        if self._advice and self._lead is None:
             return True
         if self._lead is None:
             return False
@@ -131,22 +196,29 @@ class StreamReader:
             head = Head(
                 file=file,
                 line=at,
-                column=len(found["blank"]) + 1,
-                word=found["word"],
+                word=found["word"] or "",
                 code=found["code"],
                 message=found["message"],
                 dialect="shellcheck",
             )
-            self._add(Finding(head=head, line=number, first=first, last=number))
+            # The text prints no column; the pointer's own tells two diagnostics of one line apart.
+            self._add(Finding(head=head, line=number, first=first, last=number, caret=len(found["blank"]) + 1))
         return True
 
-    def _bar(self, number: int, line: str) -> bool:
-        """A source line behind its bar, right below a diagnostic: whatever it says is the source's own text."""
-        if not self.reading.findings or _BAR.match(line) is None:
+    def _source(self, number: int, line: str) -> bool:
+        """A source line behind its bar or right above its caret: whatever it says is the source's own text."""
+        if not self.reading.findings:
             return False
         newest = self.reading.findings[-1]
-        if newest.last != number - 1 and not self._near(newest.last, number):
+        if newest.last != number - 1 and not (self._blank_above and newest.last == number - 2):
             return False
+        if _CARET.fullmatch(line) is not None:
+            if newest.head.column is None and not newest.caret:
+                newest.caret = len(line) - len(line.lstrip()) + 1
+            self._keep_pieces()
+        elif _CARET.fullmatch(self._below) is None or not self._below.strip():
+            if _BAR.match(line) is None:
+                return False
         newest.last = number
         return True
 
@@ -154,7 +226,7 @@ class StreamReader:
 
     def _under_heading(self, number: int, line: str) -> bool:
         if line[0] != " ":
-            return self._opens_heading(number, line)
+            return self._opens_heading(line)
         if not self._heading:
             return False
         stylish = _STYLISH.fullmatch(line)
@@ -164,8 +236,9 @@ class StreamReader:
             return False
         head = Head(
             file=self._heading,
-            line=int(found["line"]),
-            column=int(found["column"]),
+            # eslint prints 0:0 for what is said of a whole file.
+            line=int(found["line"]) or None,
+            column=int(found["column"]) if int(found["line"]) else None,
             word=stylish["word"] if stylish else "",
             code=found["code"],
             message=found["message"].strip(),
@@ -175,15 +248,17 @@ class StreamReader:
         self._add(Finding(head=head, line=number, first=number, last=number))
         return True
 
-    def _opens_heading(self, number: int, line: str) -> bool:
+    def _opens_heading(self, line: str) -> bool:
         """A line that names a file alone, with a row below it."""
-        name = line.rstrip().removesuffix(":")
-        if " -" in name or not names_a_file(name, loose=False) or number >= self._view.line_count:
+        if self._below.startswith(f"  {line.rstrip()}:") and " - " in self._below:
+            return True  # pyright names the file again in each row
+        if _STYLISH.fullmatch(self._below) is None and _GROUPED.fullmatch(self._below) is None:
             return False
-        below = self._view.line(number + 1)[:LINE_LIMIT]
-        if _STYLISH.fullmatch(below) is None and _GROUPED.fullmatch(below) is None:
+        name = line.rstrip().removesuffix(":")
+        if " -" in name or not names_a_file(name, loose=False):
             return False
         self._heading = name
+        self._body = ""
         return True
 
     # Rows and totals --------------------------------------------------------------------------------------------------
@@ -197,7 +272,8 @@ class StreamReader:
         self.reading.totals.append((number, 0, total))
         if total.dialect != "javac" or self.reading.findings:
             self.reading.vote(total.dialect)
-        self._wrapped = None
+        self._stop_wrapping()
+        self._body = ""
         return True
 
     def _speaks_java(self, total: Total) -> bool:
@@ -205,28 +281,42 @@ class StreamReader:
         return bool(self.reading.findings) or bool(self.reading.totals)
 
     def _row(self, number: int, line: str) -> bool:
+        required = _REQUIRED.fullmatch(line) if "required " in line else None
+        if required is not None:
+            self._required = required["place"]
+            self._chain = self._chain or number
+            return True
         head = parse_row(line)
         if head is None:
             return False
-        if head.word.lower() in ("note", "help", "hint", "remark") and self._is_remark(head):
-            if head.message.startswith("in expansion of macro"):
+        self._stop_wrapping()
+        if self._is_remark(head):
+            newest = self.reading.findings[-1].head
+            if _EXPANSION.match(head.message) and newest.dialect == "cc":
                 # One place in a macro is reported once for each expansion: these are different diagnostics.
-                self.reading.findings[-1].head.variant += f" {head.file}:{head.line}:{head.column}"
+                newest.through = f"expanded at {head.file}:{head.line}:{head.column}"
             return self._extend(number)
+        if self._required:
+            head.through = f"required from {self._required}"
         first = self._chain or number
-        self._chain = 0
+        self._chain, self._required = 0, ""
         finding = Finding(head=head, line=number, first=first, last=number, cut=len(line) >= LINE_LIMIT)
         self._add(finding)
-        self._wrapped = finding
+        self._body = "loose" if head.dialect == "tsc-pretty" else ""
+        if head.code is None and head.dialect in ("mypy", "pyright"):
+            self._wrapped = finding
         return True
 
     def _is_remark(self, head: Head) -> bool:
-        """A note belongs to the diagnostic above it; the notes of shellcheck are diagnostics of their own."""
-        return head.dialect != "shellcheck" and bool(self.reading.findings)
+        """A note belongs to the diagnostic above it; notes of shellcheck and revealed types stand for themselves."""
+        if head.word.lower() not in _REMARKS or not self.reading.findings:
+            return False
+        return head.dialect != "shellcheck" and not head.message.startswith("Revealed ")
 
     def _add(self, finding: Finding) -> None:
         self.reading.findings.append(finding)
         self.reading.vote(finding.head.dialect)
+        self._body = ""
 
     def _extend(self, number: int) -> bool:
         if not self.reading.findings:
@@ -236,45 +326,68 @@ class StreamReader:
 
     def _belongs(self, number: int, line: str) -> bool:
         """Context, source, carets, notes: detail of the diagnostic above, if it stands right above."""
-        if _CHAIN.match(line):
+        if _WITHIN.match(line) or (_INCLUDED.match(line) and (self._chain or line[0] == "I")):
             self._chain = self._chain or number
+            self._stop_wrapping()
             return True
-        if not self.reading.findings or not _CONTEXT.match(line):
+        if not self.reading.findings:
             return False
         newest = self.reading.findings[-1]
-        if newest.last != number - 1 and not self._near(newest.last, number):
+        goes_on = self._wrapped is newest and newest.last == number - 1
+        if not goes_on and not _CONTEXT.match(line):
+            return False
+        if newest.last != number - 1 and not (self._blank_above and newest.last == number - 2):
+            return False
+        if goes_on and not self._goes_on(newest, line):
             return False
         newest.last = number
-        if self._wrapped is newest:
-            self._goes_on(newest, line)
         return True
 
-    def _near(self, last: int, number: int) -> bool:
-        """Blank lines alone stand between."""
-        return number - last <= 2 and not self._view.line(number - 1).strip()
-
-    def _goes_on(self, finding: Finding, line: str) -> None:
-        """A message that a narrow terminal wrapped: indented text that is neither source nor caret (mypy, pyright)."""
+    def _goes_on(self, finding: Finding, line: str) -> bool:
+        """A message that was wrapped or has several lines (mypy where it is pretty, pyright): up to its code."""
         head = finding.head
-        if head.code is not None or head.dialect not in ("mypy", "pyright") or _CARET.match(line):
-            self._wrapped = None
-            return
-        below = finding.last + 1
-        following = self._view.line(below)[:LINE_LIMIT] if below <= self._view.line_count else ""
-        if head.dialect == "mypy" and _CARET.match(following):
-            self._wrapped = None
-            return
-        if head.dialect == "mypy" or line.rstrip().endswith(")"):
-            joined, code = split_code(f"{head.message} {line.strip()}")
-            if head.dialect == "mypy":
-                head.message = joined
-            head.code = code if code is not None else head.code
+        if head.dialect == "pyright":
+            if line[0] not in " \t\xa0":
+                return False
+            if line.rstrip().endswith(")"):
+                head.code = split_code(line.strip())[1] or head.code
+            return True
+        self._pieces.append(line.strip())
+        joined, code = split_code(" ".join([head.message.rstrip(), *self._pieces]), wrapped=True)
+        if code is not None:
+            head.message, head.code = joined, code
+            self._wrapped, self._pieces = None, []
+        elif len(self._pieces) == WRAPPED_LINES:
+            self._stop_wrapping()
+        return True
+
+    def _keep_pieces(self) -> None:
+        """A caret below: what stands between a message and its source line is the rest of the message."""
+        if self._wrapped is not None and self._pieces:
+            self._wrapped.head.message = " ".join([self._wrapped.head.message.rstrip(), *self._pieces])
+        self._stop_wrapping()
+
+    def _stop_wrapping(self) -> None:
+        self._wrapped = None
+        self._pieces = []
 
     def _other(self, number: int, line: str) -> bool:
+        self._chain, self._required = 0, ""
+        self._body = ""
+        self._stop_wrapping()
+        if is_chrome(line):
+            return True
         if _CRASH.match(line):
             self.reading.crashed = True
         if _LOUD.search(line[:400]):
             self.reading.messages.append(number)
-        self._chain = 0
-        self._wrapped = None
         return False
+
+
+def _lint_name(found: "re.Match[str]") -> str:
+    """The lint as the compiler's own report calls it: `unused_imports`, `clippy::needless_return`."""
+    groups = found.groupdict()
+    if groups.get("flag"):
+        return groups["flag"].replace("-", "_")
+    lint = groups["lint"]
+    return f"clippy::{lint}" if found.re is _LINT_PAGE else lint

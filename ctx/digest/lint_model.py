@@ -80,8 +80,8 @@ class Head:
     """Where no word says it."""
     place: str = ""
     """The place as printed where it is no `file:line:column`: `main.c:(.text+0x5)`."""
-    variant: str = ""
-    """What tells two builds of one source apart: the project of a multi-target build."""
+    through: str = ""
+    """The place that led to this one, in words: `expanded at main.c:8:12`, `required from main.cpp:10:5`."""
     symbol: str = ""
     """The rule's readable name where a code is printed as well."""
     column_base: int = 1

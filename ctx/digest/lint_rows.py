@@ -210,11 +210,15 @@ def _is_path(text: str) -> bool:
     return ("/" in text or "\\" in text) and " /" not in text
 
 
-def split_code(message: str) -> tuple[str, str | None]:
-    """Message and rule code where the code is printed behind the message: `m  [arg-type]`, `m [-Wx]`, `m (reportX)`."""
+def split_code(message: str, *, wrapped: bool = False) -> tuple[str, str | None]:
+    """Message and rule code where the code is printed behind the message: `m  [arg-type]`, `m [-Wx]`, `m (reportX)`.
+
+    Args:
+        wrapped: The message was joined from several lines, so that one blank may have been two.
+    """
     if message.endswith("]"):
         found = _TAIL_CODE.fullmatch(message)
-        if found and (found["gap"] == "  " or _CODE_SHAPE.fullmatch(found["code"])):
+        if found and (found["gap"] == "  " or wrapped or _CODE_SHAPE.fullmatch(found["code"])):
             return found["message"].rstrip(), found["code"]
     elif message.endswith(")"):
         found = _REPORT.fullmatch(message)
@@ -278,16 +282,16 @@ def _dash(found: "re.Match[str]", line: str) -> Head | None:
     )
 
 
-def _without_project(message: str) -> tuple[str, str]:
+def _without_project(message: str) -> str:
     found = _PROJECT_TAIL.fullmatch(message) if message.endswith("]") else None
-    return (found["message"], found["project"]) if found else (message, "")
+    return found["message"] if found else message
 
 
 def _paren(found: "re.Match[str]", line: str) -> Head | None:
     file = found["file"].strip()
     if not names_a_file(file):
         return None
-    message, project = _without_project(found["message"])
+    message = _without_project(found["message"])
     code = found["code"]
     return Head(
         file=file,
@@ -296,7 +300,6 @@ def _paren(found: "re.Match[str]", line: str) -> Head | None:
         word=found["word"],
         code=code,
         message=message,
-        variant=project,
         dialect="tsc" if code and code.startswith("TS") else "msvc",
     )
 
@@ -305,13 +308,12 @@ def _origin(found: "re.Match[str]", line: str) -> Head | None:
     file = found["file"].strip()
     if ":" in file[2:] or len(file) > 300:
         return None
-    message, project = _without_project(found["message"])
+    message = _without_project(found["message"])
     return Head(
         file=file,
         word=found["word"],
         code=found["code"],
         message=message,
-        variant=project,
         dialect="msvc",
     )
 

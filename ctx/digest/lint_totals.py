@@ -157,3 +157,18 @@ def parse_total(line: str) -> Total | None:
         if found is not None:
             return build(found)
     return None
+
+
+_CHROME = re.compile(
+    r"\*{13} Module |-{20,}$|For more information about (?:this error|an error), try |For more information:$"
+    r"|Some errors have detailed explanations: |To get more info |\[\*\] \d+ (?:potentially )?fixable "
+    r"|No fixes available|\d+ (?:unsafe |hidden )?fix(?:able|es) |  \d+ errors? and \d+ warnings? potentially fixable "
+    r"| +(?:Compiling|Checking|Finished|Building|Blocking|Updating|Locking|Downloaded|Downloading|Running|Fresh) "
+    r"|\d+ (?:warning|error)s? generated|compilation terminated|Note: .*\.java (?:uses|has) |Note: Some input files "
+    r"|Note: Recompile with |Note: Some messages have been simplified|Errors  Files$| +\d+  \S.*:\d+$|cc1(?:plus)?: (?:all|some) warnings being treated as errors"
+)
+
+
+def is_chrome(line: str) -> bool:
+    """Whether a line is a tool's own remark that holds no finding and no total: a heading, a rule, a pointer to help."""
+    return _CHROME.match(line) is not None

@@ -120,15 +120,15 @@ def identity_of(head: Head) -> str:
 
 def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem]:
     """Diagnostics, errors first, then by stream and line; the same one printed twice is one item."""
-    grouped: dict[tuple[str, str, str], list[tuple[Reading, Finding]]] = {}
+    grouped: dict[tuple[str, str, str, int], list[tuple[Reading, Finding]]] = {}
     for reading in readings:
         for finding in reading.findings:
-            expansion = finding.head.variant if finding.head.variant.startswith(" ") else ""
-            key = (identity_of(finding.head), finding.head.word.lower(), expansion)
+            head = finding.head
+            key = (identity_of(head), head.word.lower(), head.through, finding.caret if head.column is None else 0)
             grouped.setdefault(key, []).append((reading, finding))
     items = []
     occurrences: dict[str, int] = {}
-    for (identity, word, expansion), members in grouped.items():
+    for (identity, word, through, _), members in grouped.items():
         reading, finding = members[0]
         view, head = ctx.streams[reading.stream], finding.head
         occurrences[identity] = occurrences.get(identity, 0) + 1
@@ -149,7 +149,7 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
                 identity=identity,
                 location=_location(head),
                 failure_class=head.code or head.word or Missing.NOT_PRESENT,
-                summary=f"expanded at{expansion}" if expansion else Missing.NOT_PRESENT,
+                summary=through or Missing.NOT_PRESENT,
                 source=view.source(finding.line),
                 detail=view.source(finding.first, finding.last)
                 if finding.last > finding.first

@@ -138,8 +138,13 @@ _MARKS = {
 }
 
 
-def identity_text(item: EvidenceItem, *, drop: str = "") -> str:
-    """The identity, whole, with what tells it from another item of the same identity behind it in brackets."""
+def identity_text(item: EvidenceItem, *, drop: str = "", counted: bool = True) -> str:
+    """The identity, whole, with what tells it from another item of the same identity behind it in brackets.
+
+    Args:
+        drop: A prefix that a heading prints already.
+        counted: Whether the number of repeats is one of the marks.
+    """
     text, escaped = escape_identity(item.identity.removeprefix(drop))
     marks = [_MARKS[item.kind]] if item.kind in _MARKS else []
     phase = item.fields.get("phase", "")
@@ -149,7 +154,7 @@ def identity_text(item: EvidenceItem, *, drop: str = "") -> str:
     if subtest:
         marks.append(f"subtest {subtest}")
     members = item.fields.get("member_count", 1)
-    if isinstance(members, int) and members > 1:
+    if counted and isinstance(members, int) and members > 1:
         marks.append(f"printed {members} times")
     if escaped:
         marks.append("escaped")
@@ -185,6 +190,34 @@ def census_row(item: EvidenceItem, *, claim: str, region: str, indent: str = "  
     """Two blanks, identity verbatim, place, claim, region; parts that are empty are left out."""
     parts = (identity_text(item, drop=drop), location_text(item), claim, region)
     return indent + "  ".join(part for part in parts if part)
+
+
+def said_at(item: EvidenceItem) -> str:
+    """What an identity says behind its place: `no-undef 'x' is not defined` of `a.js:8:12: no-undef …`."""
+    place = str(item.location) if isinstance(item.location, Location) else ""
+    if not place or not item.identity.startswith(place) or "\n" in item.identity:
+        return ""
+    return item.identity.removeprefix(place).removeprefix(":").strip()
+
+
+PLACES_IN_ROW = 40
+
+
+def places_rows(items: Sequence[EvidenceItem], said: str) -> list[str]:
+    """Diagnostics that say the same: the message once, then their places, forty in a row."""
+    places = []
+    for item in items:
+        members = item.fields.get("member_count", 1)
+        repeated = f" (printed {members} times)" if isinstance(members, int) and members > 1 else ""
+        # What a summary says of one place alone (where a macro was expanded) is a part of which finding it is.
+        own = "" if isinstance(item.summary, Missing) else f" ({item.summary})"
+        places.append(str(item.location) + own + repeated)
+    text, _ = escape_identity(said)
+    return [
+        f"  {text} ({number(len(items))}): "
+        + ", ".join(escape_identity(p)[0] for p in places[first : first + PLACES_IN_ROW])
+        for first in range(0, len(places), PLACES_IN_ROW)
+    ]
 
 
 def census_line(item: EvidenceItem) -> str:

@@ -6,6 +6,7 @@ Extracts
     For each stream with lines: its first and last lines, and the lines that stand out. Rank 1: a line whose prefix
     carries an error word (`error:`, `fatal`, `panic`, `denied`, `not found`, a prompt left unanswered). Rank 2: a line
     whose shape, or whose value in a place that hardly varies, occurs at most twice in a stream of at least 20 lines.
+    The shapes (numbers replaced by `#`) that most lines have, with exact counts, up to 4 MiB a stream.
 Complete when
     Never claimed: text is shown, not interpreted (`precision: fallback`).
 Loses
@@ -21,7 +22,7 @@ kin end with 1) with empty output is unknown.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ctx.digest.base import DigestContext, Profile
 from ctx.evidence import (
@@ -44,6 +45,8 @@ WINDOW_LINES = 5
 FAILING_TAIL_LINES = 20
 RARE_FROM_LINES = 20
 RARE_LIMIT = 12
+SHAPE_FROM_COUNT = 20
+SHAPE_LIMIT = 6
 QUOTED_LIMIT = 400
 _MAX_COLUMNS = 4096
 
@@ -155,8 +158,22 @@ class TextProfile(Profile):
             items.append(item)
             if quoted <= QUOTED_LIMIT:
                 excerpts.append(ctx.quote(name, line, line, ExcerptRole.STANDING, item_id=item.id))
-        for line in rare_lines(view):
+        masked = ctx.masked.get(name, b"")
+        survey = Survey(masked.decode("utf-8", "replace").removesuffix("\n").split("\n") if masked else [])
+        for line in survey.rare_lines():
             excerpts.append(ctx.quote(name, line, line, ExcerptRole.STANDING, rank=2))
+        for shape, first, members in survey.frequent():
+            text = ctx.summary(shape)
+            items.append(
+                EvidenceItem(
+                    id=item_id(family=self.family, kind=ItemKind.TEMPLATE, identity=shape, phase=name),
+                    kind=ItemKind.TEMPLATE,
+                    severity=Severity.INFO,
+                    identity=text,
+                    source=view.source(first),
+                    fields={"member_count": members, "stream": name, "stream_lines": count},
+                )
+            )
 
 
 def text_outcome(ctx: DigestContext) -> Outcome:
@@ -207,29 +224,46 @@ def is_standing(text: str) -> bool:
     return bool(_PREFIXED.search(text) or _CASED.search(text)) and not _ZERO.search(text)
 
 
-def rare_lines(view: StreamView) -> list[int]:
-    """Screen lines of rank 2, at most twelve, first ones first; none in a short stream.
+class Survey:
+    """The shapes of a stream's lines; empty for a stream that is short, or too large to be read line by line.
 
-    A line is rare where its shape (numbers replaced) occurs at most twice, or where it holds a value that occurs at
-    most twice in a place of its shape that otherwise holds one of few values. A stream in which most shapes are rare
-    has no rare lines: nothing stands out where everything does.
+    Args:
+        lines: Masked screen lines, so that reruns have the same shapes.
     """
-    if view.line_count < RARE_FROM_LINES or len(view.screen) > (4 << 20):
-        return []
-    shapes: dict[str, _ShapeCensus] = {}
-    for number, text in view.lines():
-        head = text[:400]
-        shape = _shape(head)
-        census = shapes.get(shape)
-        if census is None:
-            census = shapes[shape] = _ShapeCensus()
-        census.add(number, _NUMBERS.findall(head))
-    rare = {number for census in shapes.values() if census.count <= 2 for number in census.first}
-    if len(rare) * 5 > view.line_count:
-        rare = set()
-    for census in shapes.values():
-        rare.update(census.odd_lines())
-    return [number for number in sorted(rare) if view.line(number).strip()][:RARE_LIMIT]
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._shapes: dict[str, _ShapeCensus] = {}
+        if len(lines) < RARE_FROM_LINES:
+            return
+        for number, text in enumerate(lines, 1):
+            head = text[:400]
+            shape = _shape(head)
+            census = self._shapes.get(shape)
+            if census is None:
+                census = self._shapes[shape] = _ShapeCensus()
+            census.add(number, _NUMBERS.findall(head))
+
+    def rare_lines(self) -> list[int]:
+        """Screen lines of rank 2, at most twelve, first ones first.
+
+        A line is rare where its shape occurs at most twice, or where it holds a value that occurs at most twice in a
+        place of its shape that otherwise holds one of few values. A stream in which most shapes are rare has no rare
+        lines: nothing stands out where everything does.
+        """
+        shapes = self._shapes.values()
+        rare = {number for census in shapes if census.count <= 2 for number in census.first}
+        if len(rare) * 5 > len(self._lines):
+            rare = set()
+        for census in shapes:
+            rare.update(census.odd_lines())
+        return [number for number in sorted(rare) if self._lines[number - 1].strip()][:RARE_LIMIT]
+
+    def frequent(self) -> list[tuple[str, int, int]]:
+        """Shapes of at least 20 lines and a tenth of the stream, most frequent first: shape, first line, count."""
+        floor = max(SHAPE_FROM_COUNT, len(self._lines) // 10)
+        found = [(shape, c.first[0], c.count) for shape, c in self._shapes.items() if shape and c.count >= floor]
+        return sorted(found, key=lambda row: (-row[2], row[1]))[:SHAPE_LIMIT]
 
 
 _FEW_VALUES = 6

@@ -29,6 +29,8 @@ SHORT_DETAIL_LINES = 12
 ROOT_DETAIL_LINES = 8
 FLOOD_CONTEXT = {"x1": 20, "x2": 8, "x3": 3, "x4": 1, "x5": 0}
 """Lines of each end that a flood shows; x5 prints totals, coverage and the address of the census alone."""
+DENSE_CONTEXT = {"d1": 20, "d2": 8, "d3": 5, "d4": 3}
+"""Lines of each end that a dense step shows of a text that nothing else was understood of."""
 
 _DETAIL_LINES = {
     "f1": DETAIL_LINES,
@@ -76,7 +78,7 @@ def step_plan(
         census=census,
         summaries=_SUMMARIES.get(step, Summaries.EACH),
         detail_lines=_DETAIL_LINES.get(step, 0),
-        context_lines=FLOOD_CONTEXT.get(step, 1 if step in ("p1", "f1") else 0),
+        context_lines={**DENSE_CONTEXT, **FLOOD_CONTEXT}.get(step, 1 if step in ("p1", "f1") else 0),
         token_budget=token_budget,
         addresses=addresses,
         focus=focus,

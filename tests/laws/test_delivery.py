@@ -124,28 +124,44 @@ def test_a_census_is_printed_whole_grouped_whole_or_stored_whole(made: Delivered
         assert made.plan.census is Census.STORED
 
 
-def census_rows(made: Delivered) -> list[str]:
-    """Rows under `failing:` up to the next structural line."""
-    rows: list[str] = []
+_HEADING = re.compile(r"failing: (?P<count>[0-9,]+) (?P<noun>[a-z ]+)")
+
+
+def census_parts(made: Delivered) -> list[tuple[str, list[str]]]:
+    """Each `failing:` heading with the rows below it, up to the next structural line."""
+    parts: list[tuple[str, list[str]]] = []
     inside = False
     for line in made.lines:
         if line.startswith("  "):
             if inside:
-                rows.append(line)
+                parts[-1][1].append(line)
         else:
             inside = line.startswith("failing:")
-    return rows
+            if inside:
+                parts.append((line, []))
+    return parts
 
 
 @given(deliveries())
 def test_the_census_heading_counts_the_rows_below_it(made: Delivered) -> None:
-    """S7.10: the number in the heading, the rows and the total are one number."""
+    """S7.10: the number in each heading, its rows and the total are one number."""
     if made.plan.rung in (Rung.FAIL_CENSUS, Rung.PASS_SUMMARY) and made.graph.family != "text":
-        rows = census_rows(made)
-        stated = [line for line in made.lines if line.startswith("failing:")]
-        assert len(rows) == len(made.graph.census) * bool(stated)
-        if stated:
-            assert f" {len(made.graph.census):,} " in f"{stated[0]} "
+        parts = census_parts(made)
+        assert sum(len(rows) for _, rows in parts) == len(made.graph.census) * bool(parts)
+        for heading, rows in parts:
+            match = _HEADING.match(heading)
+            assert match and int(match["count"].replace(",", "")) == len(rows)
+
+
+@given(deliveries())
+def test_errors_stand_before_warnings_under_a_heading_of_their_own(made: Delivered) -> None:
+    """S5.3.3"""
+    if made.graph.family == "lint":
+        nouns = [match["noun"].strip() for heading, _ in census_parts(made) if (match := _HEADING.match(heading))]
+        if len(nouns) > 1:
+            order = ["critical finding", "error", "warning", "note"]
+            places = [order.index(noun.removesuffix("s")) for noun in nouns]
+            assert places == sorted(set(places))
 
 
 _COUNT = re.compile(r"^  (?:(?P<other>other): )?.*?(?P<count>[0-9,]+)(?(other) in [0-9,]+ groups?)$")
