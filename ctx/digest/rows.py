@@ -200,11 +200,11 @@ def said_at(item: EvidenceItem) -> str:
     return item.identity.removeprefix(place).removeprefix(":").strip()
 
 
-PLACES_IN_ROW = 40
+PLACES_IN_ROW = 20
 
 
 def places_rows(items: Sequence[EvidenceItem], said: str) -> list[str]:
-    """Diagnostics that say the same: the message once, then their places, forty in a row."""
+    """Diagnostics that say the same: the message once, then their places, twenty in a row."""
     places = []
     for item in items:
         members = item.fields.get("member_count", 1)

@@ -97,6 +97,11 @@ def placed_findings(lines: Sequence[str], known: Recognisers) -> Iterator[Findin
         line = whole[:LINE_CHARACTERS]
         if not line.strip():
             continue
+        listed = known.place_list.match(line)
+        if listed:
+            yield from _listed(listed)
+            previous = line
+            continue
         arrow = known.arrow.match(line)
         lead = None if arrow else known.lead.match(line)
         row = None if arrow or lead else known.file_row.match(line)
@@ -121,6 +126,15 @@ def _place(matched: re.Match[str], claim: str, file: str = "") -> Finding:
     column = groups.get("column")
     place = f"{file or groups['file']}:{groups['line']}" + (f":{column}" if column else "")
     return Finding(answer=place, claim=re.sub(r"\W", "", claim)[:CLAIM_CHARACTERS])
+
+
+_ONE_PLACE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:,]+):(?P<line>\d+)(?::(?P<column>\d+))?")
+
+
+def _listed(listed: re.Match[str]) -> Iterator[Finding]:
+    """A finding for each place of a row that says one thing of several."""
+    for matched in _ONE_PLACE.finditer(listed["places"]):
+        yield _place(matched, listed["claim"])
 
 
 def _led(lead: re.Match[str], below: Sequence[str], known: Recognisers) -> Iterator[Finding]:

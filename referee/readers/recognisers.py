@@ -39,6 +39,7 @@ class Recognisers:
     row_file: re.Pattern[str]
     row_ends: tuple[str, ...]
     places: tuple[re.Pattern[str], ...]
+    place_list: re.Pattern[str]
     arrow: re.Pattern[str]
     lead: re.Pattern[str]
     file_heading: re.Pattern[str]
