@@ -8,8 +8,10 @@ import re
 from dataclasses import dataclass
 
 from referee.cases import Case
-from referee.corpus.screen import screen_text, without_escapes
-from referee.delivery import Capture, Delivery, one_channel
+from referee.corpus.screen import screen_text
+from referee.delivery import Capture, Delivery
+from referee.metrics.captured import captured, letters
+from referee.metrics.omissions import undeclared_items
 from referee.metrics.visible import Text, visible
 from referee.readers.recognisers import LINE_CHARACTERS, recognisers
 
@@ -32,24 +34,13 @@ class Claims:
 
 def own_lines(capture: Capture, text: str) -> list[str]:
     """Lines of `text` that are no line of the output, as a terminal shows both."""
-    known = recognisers()
-    raw = one_channel(capture)
-    shown = screen_text(raw.encode("utf-8", "replace"))
-    captured = {_letters(line) for text in (shown, without_escapes(raw)) for line in text.split("\n")}
+    known, output = recognisers(), captured(capture)
     lines = []
     for line in screen_text(text.encode("utf-8", "replace")).split("\n"):
         stripped, quoted = known.unquoted(line)
-        if not quoted and stripped.strip() and _letters(stripped) not in captured:
+        if not quoted and stripped.strip() and not output.holds(letters(stripped)):
             lines.append(stripped[:LINE_CHARACTERS])
     return lines
-
-
-_STAND_INS = re.compile("\x1b\\[[0-9;]*[A-Za-z]|\\\\u\\{[0-9a-f]+\\}|\\\\x[0-9a-f]{2}|[\u2400-\u2426\u240d]")
-
-
-def _letters(line: str) -> str:
-    """A line without what arms exchange for control characters: letters, digits and marks alone."""
-    return "".join(character for character in _STAND_INS.sub("", line) if character.isprintable() and character != " ")
 
 
 def judge_claims(case: Case, capture: Capture, delivery: Delivery, text: Text, reachable: Text) -> Claims:
@@ -66,10 +57,8 @@ def judge_claims(case: Case, capture: Capture, delivery: Delivery, text: Text, r
         *_counts(case, own),
         *_emptiness(case, own),
     ]
-    hidden = [item for item in case.truth.items if not visible(item, text)]
-    declared = any(form.search(line) for line in own for form in (*recognisers().omission, *recognisers().hidden))
-    undeclared = () if declared or not hidden else tuple(item.identity for item in hidden)
-    return Claims(false_claims=tuple(false), undeclared=undeclared)
+    undeclared = undeclared_items(case.truth.items, capture, delivery, text, own)
+    return Claims(false_claims=tuple(false), undeclared=tuple(item.identity for item in undeclared))
 
 
 def _outcome(case: Case, own: list[str]) -> list[str]:

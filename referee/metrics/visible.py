@@ -8,6 +8,7 @@ within the lines around. A number alone never counts.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -18,11 +19,15 @@ from referee.readers.recognisers import recognisers
 MESSAGE_CHARACTERS = 40
 LINES_BEFORE = 3
 LINES_AFTER = 14
+HEADING_LINES = 3_000
+"""A heading counts for so many lines below it."""
+NUMBER_CHARACTERS = 20_000
+"""Numbers are looked for in so much of a line: a row may list many places."""
 _BLANKS = re.compile(r"\s+")
 _NUMBER = re.compile(r"\d+")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Text:
     """A text prepared for many questions."""
 
@@ -30,12 +35,16 @@ class Text:
     lines: list[str]
     _by_number: dict[int, list[int]] = field(default_factory=dict)
     _compact: list[str] = field(default_factory=list)
+    _headings: list[int] = field(default_factory=list)
+    _arrows: list[int] = field(default_factory=list)
+    _about: dict[str, list[int]] = field(default_factory=dict)
+    _answers: dict[TruthItem, bool] = field(default_factory=dict)
 
     def at_number(self, number: int) -> list[int]:
         """Indices of the lines that hold `number` as a number of its own."""
         if not self._by_number:
             for index, line in enumerate(self.lines):
-                for found in set(_NUMBER.findall(line[:4000])):
+                for found in set(_NUMBER.findall(line[:NUMBER_CHARACTERS])):
                     if len(found) < 9:
                         self._by_number.setdefault(int(found), []).append(index)
             self._by_number.setdefault(-1, [])
@@ -46,6 +55,37 @@ class Text:
         if not self._compact:
             self._compact = [_BLANKS.sub("", line) for line in self.lines]
         return "".join(self._compact[max(0, index - LINES_BEFORE) : index + LINES_AFTER])
+
+    def heading_above(self, index: int) -> int:
+        """The nearest line above that names a file for the rows below it; -1 where there is none near."""
+        if not self._headings:
+            known = recognisers()
+            matching = (known.file_heading.match, known.lead.match)
+            self._headings = [i for i, line in enumerate(self.lines) if any(match(line) for match in matching)] or [-1]
+        at = bisect_left(self._headings, index) - 1
+        found = self._headings[at] if at >= 0 else -1
+        return found if found >= index - HEADING_LINES else -1
+
+    def named_above(self, file: str, name: str, index: int) -> int:
+        """The nearest line above that is about a file: begins with it, or points or leads to it; -1 where none is."""
+        if file not in self._about:
+            if not self._arrows:
+                arrow = recognisers().arrow.match
+                leading = ("*", "In ")
+                self._arrows = [i for i, line in enumerate(self.lines) if line.startswith(leading) or arrow(line)]
+                self._arrows = self._arrows or [-1]
+            pointing = {i for i in self._arrows if i >= 0 and name in self.lines[i]}
+            beginning = {i for i, line in enumerate(self.lines) if line.startswith(file) and name in line}
+            self._about[file] = sorted(pointing | beginning)
+        at = bisect_left(self._about[file], index) - 1
+        found = self._about[file][at] if at >= 0 else -1
+        return found if found >= index - HEADING_LINES else -1
+
+    def names(self, item: TruthItem) -> bool:
+        """Whether the text names the item."""
+        if item not in self._answers:
+            self._answers[item] = _named(item, self)
+        return self._answers[item]
 
 
 def prepared(text: str) -> Text:
@@ -62,6 +102,10 @@ def shows(text: Text, wanted: str) -> bool:
 
 def visible(item: TruthItem, text: Text) -> bool:
     """Whether the text names the item."""
+    return text.names(item)
+
+
+def _named(item: TruthItem, text: Text) -> bool:
     if item.kind == "diagnostic":
         return _diagnostic(item, text)
     if _whole(item.identity, text.plain):
@@ -121,31 +165,30 @@ def _heads_block(identity: str, text: Text) -> bool:
 def _diagnostic(item: TruthItem, text: Text) -> bool:
     if item.line is None:
         return _whole(item.identity, text.plain) or (bool(item.message) and shows(text, item.message))
-    name = item.file.replace("\\", "/").rpartition("/")[2]
+    return any(_told(item, text.around(index)) for index in diagnostic_lines(item, text))
+
+
+def _told(item: TruthItem, around: str) -> bool:
+    """Whether the lines around a place give the diagnostic's message; its code, where it has no message."""
     message = _BLANKS.sub("", item.message)[:MESSAGE_CHARACTERS]
-    for index in text.at_number(item.line):
-        if not _placed(item, name, index, text):
-            continue
-        around = text.around(index)
-        if message and message in around:
-            return True
-        if item.code and item.code in around and not message:
-            return True
-        if not message and not item.code:
-            return True
-    return False
+    if message:
+        return message in around
+    return not item.code or item.code in around
+
+
+def diagnostic_lines(item: TruthItem, text: Text) -> list[int]:
+    """Indices of the lines that hold a diagnostic's line number and are about its file."""
+    name = item.file.replace("\\", "/").rpartition("/")[2]
+    if item.line is None:
+        return []
+    return [index for index in text.at_number(item.line) if _placed(item, name, index, text)]
 
 
 def _placed(item: TruthItem, name: str, index: int, text: Text) -> bool:
     """Whether a line that holds the number is about the item's file."""
     if name in text.lines[index]:
         return True
-    known = recognisers()
-    for above in range(index - 1, max(-1, index - 3000), -1):
-        line = text.lines[above]
-        heading = known.file_heading.match(line) or known.lead.match(line)
-        if heading is not None:
-            return name in line
-        if name in line and (line.startswith((item.file, "*", "In ")) or known.arrow.match(line)):
-            return True
-    return False
+    heading = text.heading_above(index)
+    if text.named_above(item.file, name, index) > heading:
+        return True
+    return heading >= 0 and name in text.lines[heading]
