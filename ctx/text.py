@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 class LineIndex:
     """Sparse line index over bytes: the number of LFs before each block of 64 KiB."""
 
-    __slots__ = ("_before", "_data", "count")
+    __slots__ = ("_before", "_data", "_last", "count")
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -41,6 +41,8 @@ class LineIndex:
             total += data.count(b"\n", start, start + _BLOCK)
             before.append(total)
         self._before = before
+        # LFs before the line that was asked for last, and its offset: neighbours are mostly asked for in order.
+        self._last = (0, 0)
         self.count = total + (1 if data and not data.endswith(b"\n") else 0)
 
     def line_at(self, offset: int) -> int:
@@ -56,9 +58,12 @@ class LineIndex:
             return len(self._data)
         wanted = line - 1  # LFs before the line
         block = bisect_left(self._before, wanted) - 1
-        offset = block * _BLOCK
-        for _ in range(wanted - self._before[block]):
+        passed, offset = self._before[block], block * _BLOCK
+        if passed < self._last[0] <= wanted:
+            passed, offset = self._last
+        for _ in range(wanted - passed):
             offset = self._data.index(b"\n", offset) + 1
+        self._last = (wanted, offset)
         return offset
 
 
