@@ -35,6 +35,8 @@ def named_findings(lines: Sequence[str], known: Recognisers) -> Iterator[Finding
             heading_row = known.file_heading.match(line)
             row = known.test_row.match(line)
             indent = len(line) - len(line.lstrip())
+            if known.no_result.search(line):
+                continue
             if row and heading and indent > heading_indent:
                 yield Finding(answer=heading + trimmed(row["id"], known))
             elif heading_row and _next_is_test_row(lines, position, known):
@@ -81,7 +83,9 @@ def trimmed(row: str, known: Recognisers) -> str:
         at = row.find(mark)
         if at > 0:
             end = min(end, at)
-    for matched in re.finditer(r" - ", row[:end]):
+    # A bracket that ends where the row's id ends is a part of the id, whatever dashes stand inside it.
+    whole = end < len(row) and row[:end].endswith("]") and row[:end].count("[") <= row[:end].count("]")
+    for matched in [] if whole else re.finditer(r" - ", row[:end]):
         left = row[: matched.start()]
         if left.count("[") == left.count("]"):
             end = matched.start()
@@ -97,19 +101,17 @@ def placed_findings(lines: Sequence[str], known: Recognisers) -> Iterator[Findin
         line = whole[:LINE_CHARACTERS]
         if not line.strip():
             continue
-        listed = known.place_list.match(line)
-        if listed:
-            yield from _listed(listed)
-            previous = line
-            continue
         arrow = known.arrow.match(line)
         lead = None if arrow else known.lead.match(line)
         row = None if arrow or lead else known.file_row.match(line)
+        listed = None if arrow or lead or row else _listed(whole, known)
         if arrow:
             if not known.remark.match(previous.strip()):
                 yield _place(arrow, previous)
         elif lead:
             yield from _led(lead, lines[position + 1 : position + 12], known)
+        elif listed:
+            yield from listed
         elif row and heading:
             yield _place(row, row["rest"], file=heading)
         else:
@@ -121,20 +123,20 @@ def placed_findings(lines: Sequence[str], known: Recognisers) -> Iterator[Findin
         previous = line
 
 
+def _listed(line: str, known: Recognisers) -> list[Finding]:
+    """The findings of a message with a list of its places; none where any part of the list is no place."""
+    row = known.place_list.match(line)
+    if row is None:
+        return []
+    places = [known.listed_place.match(part) for part in row["places"].split(", ")]
+    return [_place(place, row["claim"]) for place in places if place] if all(places) and len(places) > 1 else []
+
+
 def _place(matched: re.Match[str], claim: str, file: str = "") -> Finding:
     groups = matched.groupdict()
     column = groups.get("column")
     place = f"{file or groups['file']}:{groups['line']}" + (f":{column}" if column else "")
     return Finding(answer=place, claim=re.sub(r"\W", "", claim)[:CLAIM_CHARACTERS])
-
-
-_ONE_PLACE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:,]+):(?P<line>\d+)(?::(?P<column>\d+))?")
-
-
-def _listed(listed: re.Match[str]) -> Iterator[Finding]:
-    """A finding for each place of a row that says one thing of several."""
-    for matched in _ONE_PLACE.finditer(listed["places"]):
-        yield _place(matched, listed["claim"])
 
 
 def _led(lead: re.Match[str], below: Sequence[str], known: Recognisers) -> Iterator[Finding]:
