@@ -16,22 +16,23 @@ import re
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
-from ctx.digest.lint_model import LINE_LIMIT, Finding, Head, Reading, Total
+from ctx.digest.lint_model import LINE_LIMIT, REMARKS, Finding, Head, Reading, Total
 from ctx.digest.lint_rows import names_a_file, parse_row, split_code
 from ctx.digest.lint_totals import is_chrome, parse_total
-from ctx.evidence import Severity
+from ctx.evidence import CoverageReason, Severity
 from ctx.text import StreamView
 
 _ARROW = re.compile(r" *(?:-->|╭▸|:::) (?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?(?::cell.*)?\s*")
 _RUST_HEAD = re.compile(r"(?P<word>error|warning|note|help)(?:\[(?P<code>[\w:-]+)\])?: (?P<message>.+)")
-_RUFF_HEAD = re.compile(r"(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? (?:\[[*-]\] )?(?P<message>.+)")
+_RUFF_HEAD = re.compile(r"(?P<code>[A-Z]{1,8}\d{1,6}:?|[a-z]+(?:-[a-z]+)*:) (?:\[[*-]\] )?(?P<message>.+)")
 _LEAD = re.compile(r"In (?P<file>\S.*) line (?P<line>\d+):")
 _POINTER = re.compile(r"(?P<blank>\s*)\^[-^]*\^? (?P<code>SC\d{4})(?: \((?P<word>\w+)\))?: (?P<message>.+)")
 _STYLISH = re.compile(
     r" +(?P<line>\d+):(?P<column>\d+) +(?P<word>error|warning|info) +(?P<message>.+?)(?: {2,}(?P<code>[@\w/.-]+))?"
 )
 _GROUPED = re.compile(
-    r" +(?P<line>\d+):(?P<column>\d+) +(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? (?:\[[*-]\] )?(?P<message>.+)"
+    r" +(?P<line>\d+):(?P<column>\d+) +(?:(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? |(?=SyntaxError: ))"
+    r"(?:\[[*-]\] )?(?P<message>.+)"
 )
 _CONTEXT = re.compile(r"\s|\||\d+ *\||= (?:note|help)|.*: note: |[a-z_]+: note|\^|~")
 _BODY = re.compile(r"\s|\||\d+ *(?:\d+ *)?[|│┆+~-]|(?:help|note|info|hint): |= (?:help|note)|\.\.\.|ℹ ")
@@ -43,17 +44,20 @@ _LINT_PAGE = re.compile(r".*/rust-clippy/\S*#(?P<lint>\w+)")
 _INCLUDED = re.compile(r"In file included from |\s+from \S.*:\d+[:,]")
 _WITHIN = re.compile(
     r".+: (?:In |At )(?:(?:static |inlined |copy |move |)?(?:member |lambda )?(?:function|instantiation|substitution"
-    r"|constructor|destructor|scope|top level|global scope)|constructor|destructor)\b|.+: At (?:top level|global scope):"
-    r"|\s+inlined from "
+    r"|constructor|destructor|scope|top level|global scope)|constructor|destructor)\b|.+: At (?:top level|global scope):|\s+inlined from "
 )
 _REQUIRED = re.compile(r"(?P<place>.+:\d+(?::\d+)?): {1,3}(?:recursively )?required (?:from|by|for) .*")
 _EXPANSION = re.compile(r"in (?:definition|expansion) of macro")
+_STOPPED = re.compile(
+    r"(?:fatal error: )?too many errors emitted, stopping now|compilation terminated due to -\S+|Too many errors"
+    r"|.*: fatal error: too many errors"
+)
+"""The tool stopped by itself before it had seen everything."""
 _CRASH = re.compile(r"Traceback \(most recent call last\):|thread '.*' panicked at|Oops! Something went wrong")
 _LOUD = re.compile(r"(?i)^(?:\S+: )?(?:\*\*\* |fatal|error\b|npm err|ld: |collect2: )|\*\*\* \[|: Error \d+$|^E: ")
 
 WRAPPED_LINES = 16
 """A wrapped message goes on for at most so many lines."""
-_REMARKS = frozenset(("note", "help", "hint", "remark"))
 
 
 class StreamReader:
@@ -68,7 +72,7 @@ class StreamReader:
         self._pending: tuple[int, Head] | None = None
         """A head that waits for its place."""
         self._body = ""
-        """What the newest finding's lines go on as: `block`, `loose`, or empty."""
+        """What the newest finding's lines go on as: `block`, `listing` (duplicate code), `loose`, or empty."""
         self._heading = ""
         self._lead: tuple[str, int, int] | None = None
         """File, line, and screen line of a lead that waits for its pointers."""
@@ -99,6 +103,8 @@ class StreamReader:
 
     def _line(self, number: int, line: str) -> bool:
         """Take one line; whether a rule understood it."""
+        if number == 1 and (_BAR.match(line) or (_CARET.fullmatch(line) and line.strip())):
+            self.reading.because(CoverageReason.UPSTREAM_CUT)  # source or caret of a diagnostic that is not here
         if self._lead is not None and self._lead[2] == number - 1:
             return True  # the source line that the pointers below it speak of
         if not line.strip():
@@ -153,11 +159,12 @@ class StreamReader:
             ruff = _RUFF_HEAD.fullmatch(line)
             if ruff is None:
                 return False
-            head = Head(code=ruff["code"], message=ruff["message"], dialect="ruff", severity=Severity.ERROR)
+            code = ruff["code"].removesuffix(":")
+            head = Head(code=code, message=ruff["message"], dialect="ruff", severity=Severity.ERROR)
         if _ARROW.fullmatch(self._below) is not None:
             self._pending = (number, head)
             return True
-        if rust is None or head.word in _REMARKS or not (head.code or self._below.startswith(("  |", "  = "))):
+        if rust is None or head.word in REMARKS or not (head.code or self._below.startswith(("  |", "  = "))):
             return False
         self._add(Finding(head=head, line=number, first=number, last=number))
         self._body = "block"
@@ -176,6 +183,12 @@ class StreamReader:
                 found = _LINT_LEVEL.fullmatch(line) or _LINT_PAGE.fullmatch(line)
                 if found is not None:
                     newest.head.code = _lint_name(found)
+        elif self._body == "listing":
+            if line.rstrip().endswith("(duplicate-code)"):
+                self._body = ""
+            elif (head := parse_row(line)) is not None and head.dialect == newest.head.dialect:
+                self._body = ""
+                return False
         elif not (line[0] in " \t" or _NUMBERED.match(line)) or parse_row(line) is not None:
             return False
         newest.last = number
@@ -219,6 +232,8 @@ class StreamReader:
         elif _CARET.fullmatch(self._below) is None or not self._below.strip():
             if _BAR.match(line) is None:
                 return False
+            if newest.head.dialect == "cc":
+                self._keep_pieces()
         newest.last = number
         return True
 
@@ -281,6 +296,13 @@ class StreamReader:
         return bool(self.reading.findings) or bool(self.reading.totals)
 
     def _row(self, number: int, line: str) -> bool:
+        if _STOPPED.match(line):
+            self.reading.because(CoverageReason.EARLY_STOP)
+            if line.startswith("fatal error: "):
+                # clang counts this line among its errors.
+                head = Head(word="fatal error", message=line.removeprefix("fatal error: ").rstrip(), dialect="cc")
+                self._add(Finding(head=head, line=number, first=number, last=number))
+            return True
         required = _REQUIRED.fullmatch(line) if "required " in line else None
         if required is not None:
             self._required = required["place"]
@@ -303,13 +325,15 @@ class StreamReader:
         finding = Finding(head=head, line=number, first=first, last=number, cut=len(line) >= LINE_LIMIT)
         self._add(finding)
         self._body = "loose" if head.dialect == "tsc-pretty" else ""
-        if head.code is None and head.dialect in ("mypy", "pyright"):
+        if head.code is None and head.dialect in ("mypy", "pyright", "cc"):
             self._wrapped = finding
+        if head.code == "R0801" and self._below.startswith("=="):
+            self._body = "listing"
         return True
 
     def _is_remark(self, head: Head) -> bool:
         """A note belongs to the diagnostic above it; notes of shellcheck and revealed types stand for themselves."""
-        if head.word.lower() not in _REMARKS or not self.reading.findings:
+        if head.word.lower() not in REMARKS or not self.reading.findings:
             return False
         return head.dialect != "shellcheck" and not head.message.startswith("Revealed ")
 
@@ -352,8 +376,11 @@ class StreamReader:
             if line.rstrip().endswith(")"):
                 head.code = split_code(line.strip())[1] or head.code
             return True
+        if head.dialect == "cc" and not line.startswith("   "):
+            self._keep_pieces()
+            return False
         self._pieces.append(line.strip())
-        joined, code = split_code(" ".join([head.message.rstrip(), *self._pieces]), wrapped=True)
+        joined, code = split_code(self._joined(head), wrapped=True)
         if code is not None:
             head.message, head.code = joined, code
             self._wrapped, self._pieces = None, []
@@ -364,10 +391,16 @@ class StreamReader:
     def _keep_pieces(self) -> None:
         """A caret below: what stands between a message and its source line is the rest of the message."""
         if self._wrapped is not None and self._pieces:
-            self._wrapped.head.message = " ".join([self._wrapped.head.message.rstrip(), *self._pieces])
+            self._wrapped.head.message = self._joined(self._wrapped.head)
         self._stop_wrapping()
 
+    def _joined(self, head: Head) -> str:
+        """The message with its rest; a bracket that opens a code takes no blank behind it."""
+        return " ".join([head.message.strip(), *self._pieces]).strip().replace(" [ -W", " [-W")
+
     def _stop_wrapping(self) -> None:
+        if self._wrapped is not None and not self._wrapped.head.message.strip():
+            self._wrapped.head.message = self._joined(self._wrapped.head) or f"({self._wrapped.head.word})"
         self._wrapped = None
         self._pieces = []
 

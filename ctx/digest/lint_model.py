@@ -9,6 +9,21 @@ from ctx.evidence import CoverageReason, Severity
 LINE_LIMIT = 1 << 16
 """Longer lines are read up to here, and the rest is declared as a gap (S5.0.11)."""
 
+_TRANSLATED_ERRORS = (
+    "schwerwiegender fehler", "fehler", "erreur fatale", "erreur", "error fatal", "errore fatale", "errore", "erro fatal",
+    "erro", "фатальная ошибка", "ошибка", "致命的エラー", "エラー", "致命错误", "错误", "錯誤", "오류", "에러", "błąd", "fout",
+    "fel", "chyba", "virhe", "hata", "ölümcül hata",
+)  # fmt: skip
+"""Severity words as javac and gcc print them in other languages (S5.0.9)."""
+_TRANSLATED_WARNINGS = (
+    "warnung", "avertissement", "attention", "advertencia", "aviso", "avviso", "attenzione", "предупреждение", "警告",
+    "경고", "ostrzeżenie", "waarschuwing", "varning", "varování", "varoitus", "uyarı",
+)  # fmt: skip
+_TRANSLATED_NOTES = (
+    "anmerkung", "hinweis", "remarque", "nota", "замечание", "примечание", "ノート", "備考", "注", "附注", "備註", "참고",
+    "uwaga", "opmerking", "anm", "poznámka", "huomaa", "bilgi",
+)  # fmt: skip
+TRANSLATED = frozenset((*_TRANSLATED_ERRORS, *_TRANSLATED_WARNINGS, *_TRANSLATED_NOTES))
 _ERROR_WORDS = ("error", "fatal", "fatal error", "severe", "failure", "critical", "blocker", "major", "✖", "✘", "×")
 _WARNING_WORDS = ("warning", "warn", "minor", "⚠", "‼")
 _INFO_WORDS = (
@@ -29,11 +44,14 @@ _INFO_WORDS = (
 )
 SEVERITY_OF: Mapping[str, Severity] = {
     "internal compiler error": Severity.CRITICAL,
-    **dict.fromkeys(_ERROR_WORDS, Severity.ERROR),
-    **dict.fromkeys(_WARNING_WORDS, Severity.WARNING),
-    **dict.fromkeys(_INFO_WORDS, Severity.INFO),
+    **dict.fromkeys((*_ERROR_WORDS, *_TRANSLATED_ERRORS), Severity.ERROR),
+    **dict.fromkeys((*_WARNING_WORDS, *_TRANSLATED_WARNINGS), Severity.WARNING),
+    **dict.fromkeys((*_INFO_WORDS, *_TRANSLATED_NOTES), Severity.INFO),
 }
 """Severity word in lower case -> severity; a word that is not here keeps its text and weighs as a warning."""
+
+REMARKS = frozenset(("note", "help", "hint", "remark", *_TRANSLATED_NOTES))
+"""Words of what belongs to the diagnostic above it."""
 
 LETTER_SEVERITY: Mapping[str, Severity] = {
     "F": Severity.ERROR,

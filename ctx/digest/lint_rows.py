@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from ctx.digest.lint_model import LETTER_SEVERITY, Head
+from ctx.digest.lint_model import LETTER_SEVERITY, TRANSLATED, Head
 from ctx.evidence import Severity
 
 _WORD = (
@@ -31,22 +31,33 @@ _CODE = r"[A-Z]{1,8}\d{1,6}|invalid-syntax|io-error"
 
 GUARD = re.compile(
     r":\d+: |:\d+:\d+ |\(\d+(?:,\d+)*(?:-\d+(?:,\d+)?)?\) ?: |: line \d+, col |^(?:##\[\w+\])?::\w+[ :]|:\[\d+,\d+\] "
-    r"|\+0x[0-9a-f]+\): |\d (?:DL|SC|MD)\d|\bld(?:\.\w+)?: |: (?:fatal )?(?:error|warning)[ :]|^error TS\d"
+    r"|##vso\[|\+0x[0-9a-f]+\): |\d (?:DL|SC|MD)\d|\bld(?:\.\w+)?: |: (?:fatal )?(?:error|warning)[ :]|^error TS\d|:\d+: \w+:$"
     r"|^\[?(?:ERROR|WARN|error|warning)"
 )
 """What every one-line grammar holds; a line without it is not looked at again."""
 
 _COLON = re.compile(
-    r"(?P<file>.+?):(?P<line>\d+)(?:[:.](?P<column>\d+))?(?:[-:]\d+(?:[:.-]\d+)?)?: "
-    rf"(?P<word>{_WORD})(?:\[(?P<code>[\w:.-]+)\])?: (?P<message>.*)"
+    r"(?P<file>.+?):(?P<line>\d+)(?:[:.](?P<column>\d+))?(?:[-:]\d+(?:[:.-]\d+)?|:(?:\{[\d:-]+\})+)?: "
+    rf"(?P<word>{_WORD})(?:\[(?P<code>[\w:.-]+)\])?:(?: (?P<message>.*))?"
 )
+_VI = re.compile(
+    r"(?P<file>\S.*?) \+(?P<line>\d+)(?::(?P<column>\d+))?: "
+    rf"(?P<word>{_WORD})(?P<code>(?!))?: (?P<message>.+)"
+)
+_OTHER_TONGUE = re.compile(
+    r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<word>[^\W\d_]+(?: [^\W\d_]+)?)(?P<code>(?!))? ?: ?(?P<message>.+)"
+)
+"""Compilers in other languages: the word is looked up, so that any word of a program is none."""
+_SYNTAX = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<message>SyntaxError: .+)")
+_VSO = re.compile(r"##vso\[task\.logissue (?P<properties>[^\]]*)\](?P<message>.*)")
 _DASH = re.compile(
     r"\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+) - (?P<word>error|warning|information|info|message|suggestion)"
     r"(?: (?P<code>[A-Z]+\d+))?: (?P<message>.*)"
 )
 _PAREN = re.compile(
     r"\s*(?:\d+(?::\d+)?>)?(?P<file>.+?)\((?P<line>\d+)(?:[,:](?P<column>\d+))?(?:,\d+,\d+|-\d+(?:,\d+)?)?\) ?: "
-    r"(?P<word>fatal error|error|warning|info|note|message|hidden)(?: (?P<code>[A-Za-z][A-Za-z-]*\d+))?: (?P<message>.*)"
+    r"(?P<word>fatal error|error|warning|info|note|message|hidden)"
+    r"(?: (?P<code>[A-Za-z][A-Za-z-]*\d+|[@\w/-]+(?= :)))? ?: (?P<message>.*)"
 )
 _ORIGIN = re.compile(
     r"\s*(?:\d+(?::\d+)?>)?(?P<file>\S.*?) ?: (?P<word>fatal error|error|warning) (?P<code>[A-Z]{2,8}\d{2,6}): (?P<message>.*)"
@@ -99,7 +110,7 @@ _AZURE = re.compile(r"##\[(?:error|warning)\](?=.)")
 _TSC_GLOBAL = re.compile(r"(?P<word>error) (?P<code>TS\d+): (?P<message>.*)")
 _NO_LINE = re.compile(r"(?P<file>\S+\.(?:pyi?|cfg|ini|toml)): (?P<word>error|warning|note): (?P<message>.+)")
 
-_TAIL_CODE = re.compile(r"(?P<message>.*?)(?P<gap> {1,2})\[(?P<code>[-A-Za-z][^\s\[\]]*)\]")
+_TAIL_CODE = re.compile(r"(?P<message>.*?)(?P<gap> {1,2})\[(?P<code>[-A-Za-z][^\s\[\]]*?)(?:,[A-Z][\w /-]+)?\]")
 _CODE_SHAPE = re.compile(
     r"-\S+|[A-Z]{1,8}-?\d{1,6}|[A-Za-z][\w.]*(?:-[\w.,-]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|[a-z][\w-]*\.[\w.-]+"
 )
@@ -236,11 +247,11 @@ _BY_EXTENSION = {"py": "mypy", "pyi": "mypy", "java": "javac", "rs": "rustc", "c
 
 def _colon(found: "re.Match[str]", line: str) -> Head | None:
     file = found["file"].lstrip()
-    message, code = found["message"], found["code"]
+    message, code = found["message"] or "", found["code"]
     column = _number(found["column"])
-    if not message.strip():
-        return None
     suffix = extension(file)
+    if not message.strip() and suffix not in ("py", "pyi"):
+        return None  # only mypy on a narrow terminal wraps right behind the word
     if code is None:
         message, code = split_code(message)
         if code is None and suffix == "java" and message.startswith("["):
@@ -261,6 +272,23 @@ def _colon(found: "re.Match[str]", line: str) -> Head | None:
         code=code,
         message=message,
         dialect=dialect,
+    )
+
+
+def _other_tongue(found: "re.Match[str]", line: str) -> Head | None:
+    return _colon(found, line) if found["word"].lower() in TRANSLATED else None
+
+
+def _syntax(found: "re.Match[str]", line: str) -> Head | None:
+    if extension(found["file"]) not in ("py", "pyi", "ipynb"):
+        return None
+    return Head(
+        file=found["file"],
+        line=_number(found["line"]),
+        column=_number(found["column"]),
+        message=found["message"],
+        dialect="ruff" if found["column"] else "python",
+        severity=Severity.ERROR,
     )
 
 
@@ -291,8 +319,9 @@ def _paren(found: "re.Match[str]", line: str) -> Head | None:
     file = found["file"].strip()
     if not names_a_file(file):
         return None
-    message = _without_project(found["message"])
-    code = found["code"]
+    message, code = _without_project(found["message"]), found["code"]
+    if code is None:
+        message, code = split_code(message)
     return Head(
         file=file,
         line=_number(found["line"]),
@@ -447,7 +476,7 @@ def _github(found: "re.Match[str]", line: str) -> Head | None:
         and inner.file
         and file.replace("\\", "/").endswith(inner.file.lstrip("./").replace("\\", "/"))
     ):
-        inner.word, inner.severity = found["word"], None
+        inner.word, inner.severity, inner.dialect = found["word"], None, "github"
         return inner
     title = properties.get("title", "")
     bracket = re.fullmatch(r".*\((\S+)\)", title)
@@ -461,6 +490,25 @@ def _github(found: "re.Match[str]", line: str) -> Head | None:
         word=found["word"],
         code=code,
         message=first,
+        dialect="github",
+    )
+
+
+def _vso(line: str) -> Head | None:
+    """A logging command of Azure Pipelines."""
+    found = _VSO.fullmatch(line)
+    if found is None:
+        return None
+    properties = dict(part.partition("=")[::2] for part in found["properties"].split(";"))
+    if not properties.get("sourcepath"):
+        return None
+    return Head(
+        file=properties["sourcepath"],
+        line=_number(properties.get("linenumber")),
+        column=_number(properties.get("columnnumber")),
+        word=properties.get("type", ""),
+        code=properties.get("code") or None,
+        message=found["message"],
         dialect="github",
     )
 
@@ -480,10 +528,13 @@ def _no_line(found: "re.Match[str]", line: str) -> Head | None:
 
 _GRAMMARS: "tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str], str], Head | None]], ...]" = (
     (": ", _COLON, _colon),
+    (" +", _VI, _colon),
+    (": SyntaxError: ", _SYNTAX, _syntax),
     (" - ", _DASH, _dash),
     (":[", _MAVEN, _plain("maven")),
     (") : ", _PAREN, _paren),
     ("): ", _PAREN, _paren),
+    (" : ", _PAREN, _paren),
     ("): [", _MSVS, _msvs),
     ("]", _UNIX, _plain("eslint")),
     (": line ", _COMPACT, _plain("eslint")),
@@ -502,6 +553,7 @@ _GRAMMARS: "tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str], str], Hea
     (" SC", _DOCKER, _plain("hadolint")),
     (" MD", _MARKDOWN, _plain("markdownlint")),
     (": ", _NO_LINE, _no_line),
+    (":", _OTHER_TONGUE, _other_tongue),
     (":", _LEADING, _plain("")),
 )
 """Literal that the line must hold, grammar, builder; in reading order, the first that fits wins."""
@@ -511,6 +563,8 @@ def parse_row(line: str) -> Head | None:
     """The diagnostic that `line` (one screen line, at most `LINE_LIMIT` characters) states, or None."""
     if not GUARD.search(line):
         return None
+    if line.startswith("##vso["):
+        return _vso(line)
     if line.startswith("##["):
         line = _AZURE.sub("", line, count=1)
     if line.startswith("::"):

@@ -9,7 +9,8 @@ from ctx.evidence import CoverageReason, Severity
 JAVAC_CAP = 100
 _WARNINGS = frozenset({Severity.WARNING})
 GUARD = re.compile(
-    r"(?i)\b(?:errors?|warnings?|problems?|issues?|passed|rated|informations?|total)\b|^\s*\d+ (?:error|warning)|^\d+$"
+    r"(?i)\b(?:errors?|warnings?|problems?|issues?|passed|rated|informations?|total|formatted|reformatted)\b"
+    r"|エラー|警告|错误|\d Fehler|\d Warnung|^\s*\d+ (?:error|warning)|^\d+$"
 )
 
 
@@ -36,6 +37,10 @@ def _clean(dialect: str) -> "Callable[[re.Match[str]], Total]":
     return lambda found: Total(dialect=dialect, counts={}, covers=frozenset(), clean=found[0].strip())
 
 
+def _plain_statement(dialect: str) -> "Callable[[re.Match[str]], Total]":
+    return lambda found: Total(dialect=dialect, counts={}, covers=frozenset())
+
+
 def _pyright(found: "re.Match[str]") -> Total:
     counts = {
         "errors": _number(found["e"]),
@@ -57,6 +62,11 @@ def _tsc(found: "re.Match[str]") -> Total:
     return Total(dialect="tsc", counts={"errors": _number(found["n"])}, covers=ERRORS_AND_WORSE)
 
 
+def _translated(noun: str) -> "Callable[[re.Match[str]], Total]":
+    """`5 errors` of javac in another language."""
+    return lambda found: _javac_total(noun, _number(found["n"] or found["m"]))
+
+
 def _generated(found: "re.Match[str]") -> Total:
     counts = {}
     covers: frozenset[Severity] = frozenset()
@@ -67,9 +77,11 @@ def _generated(found: "re.Match[str]") -> Total:
 
 
 def _javac(found: "re.Match[str]") -> Total:
-    noun = f"{found['noun']}s"
+    return _javac_total(f"{found['noun']}s", _number(found["n"]))
+
+
+def _javac_total(noun: str, number: int) -> Total:
     covers = ERRORS_AND_WORSE if noun == "errors" else _WARNINGS
-    number = _number(found["n"])
     # javac stops printing at 100 of a class unless told otherwise, and does not always say that there were more.
     reasons = (CoverageReason.OUTPUT_SUPPRESSED,) if number == JAVAC_CAP else ()
     return Total(dialect="javac", counts={noun: number}, covers=covers, unit=noun, reasons=reasons)
@@ -99,7 +111,11 @@ def _aborting(found: "re.Match[str]") -> Total:
 
 def _emitted(found: "re.Match[str]") -> Total:
     return Total(
-        dialect="rustc", counts={"warnings": _number(found["n"]) or 1}, covers=_WARNINGS, unit=found["unit"] or "rustc"
+        dialect="rustc",
+        # A crate that is built for several targets counts what it printed for another one as duplicates.
+        counts={"warnings": (_number(found["n"]) or 1) - _number(found["twice"])},
+        covers=_WARNINGS,
+        unit=f"{found['unit']} {found['target']}" if found["unit"] else "rustc",
     )
 
 
@@ -134,6 +150,10 @@ _FORMS: "tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Total]], ...]" =
     (re.compile(r"\d+ (?:warning|error)s?(?: and \d+ errors?)? generated\."), _generated),
     (re.compile(r"only showing the first \d+ (?P<noun>error|warning)s, of (?P<all>\d+) total.*"), _javac_cap),
     (re.compile(r"(?P<n>\d+) (?P<noun>error|warning)s?"), _javac),
+    (re.compile(r"エラー(?P<n>\d+)個|(?P<m>\d+) ?(?:个错误|Fehler)"), _translated("errors")),
+    (re.compile(r"警告(?P<n>\d+)個|(?P<m>\d+) ?(?:个警告|Warnung(?:en)?)"), _translated("warnings")),
+    (re.compile(r"\d+ files? already formatted"), _clean("ruff")),
+    (re.compile(r"\d+ files? would be reformatted(?:, .*)?"), _plain_statement("ruff")),
     (
         re.compile(
             r"error: (?:aborting|could not compile `(?P<unit>[^`]+)`.*?) due to (?:(?P<n>\d+) )?previous errors?"
@@ -141,7 +161,13 @@ _FORMS: "tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Total]], ...]" =
         ),
         _aborting,
     ),
-    (re.compile(r"warning: (?:`(?P<unit>[^`]+)` .*generated )?(?P<n>\d+) warnings?(?: emitted.*|.*)"), _emitted),
+    (
+        re.compile(
+            r"warning: (?:`(?P<unit>[^`]+)` (?P<target>.*)generated )?(?P<n>\d+) warnings?"
+            r"(?: \((?P<twice>\d+) duplicates?\))?(?: emitted.*| .*)?"
+        ),
+        _emitted,
+    ),
     (re.compile(r" +(?P<n>\d+) (?P<noun>Warning|Error)\(s\)"), _dotnet),
     (re.compile(r"Your code has been rated at (?P<score>-?[\d.]+)/10.*"), _rated),
 )
@@ -165,10 +191,11 @@ _CHROME = re.compile(
     r"|No fixes available|\d+ (?:unsafe |hidden )?fix(?:able|es) |  \d+ errors? and \d+ warnings? potentially fixable "
     r"| +(?:Compiling|Checking|Finished|Building|Blocking|Updating|Locking|Downloaded|Downloading|Running|Fresh) "
     r"|\d+ (?:warning|error)s? generated|compilation terminated|Note: .*\.java (?:uses|has) |Note: Some input files "
-    r"|Note: Recompile with |Note: Some messages have been simplified|Errors  Files$| +\d+  \S.*:\d+$|cc1(?:plus)?: (?:all|some) warnings being treated as errors"
+    r"|Note: Recompile with |Note: Some messages have been simplified|Errors  Files$| +\d+  \S.*:\d+$"
+    r"|cc1(?:plus)?: (?:all|some) warnings being treated as errors"
 )
 
 
 def is_chrome(line: str) -> bool:
-    """Whether a line is a tool's own remark that holds no finding and no total: a heading, a rule, a pointer to help."""
+    """Whether a line is a tool's own remark without finding and total: a heading, a rule, a pointer to help."""
     return _CHROME.match(line) is not None

@@ -18,6 +18,7 @@ Example
     `lint(ruff): FAIL 12 errors · exit 1 · run:…`, then one row a diagnostic, errors first.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,7 +48,18 @@ DETECTION_LINES = 20_000
 TAIL_LINES = 12
 MESSAGE_LINES = 12
 _DIALECT_NAMES = {"cc": "gcc", "tsc-pretty": "tsc", "python": "", "msvc": "", "ld": "", "github": ""}
-_FROM_TOTALS = {"gcc": ("clang",), "rustc": ("cargo",)}
+_ALWAYS_TOTALS = {
+    "ruff": ("ruff",),
+    "mypy": ("mypy",),
+    "eslint": ("eslint",),
+    "pyright": ("pyright",),
+    "javac": ("javac",),
+    "tsc-pretty": ("tsc", "ruff"),
+    "rustc": ("rustc", "ruff"),
+}
+"""Dialects whose tool ends with a total unless it is told not to, and the dialects that such a total is read as."""
+_QUIET = frozenset(("-q", "--quiet", "-qq", "--no-error-summary", "--silent", "-s"))
+_SHORTENED = re.compile(r"\|\s*(?:head|tail)\b")
 _COUNTED = {Severity.CRITICAL: "errors", Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "notes"}
 
 
@@ -102,8 +114,9 @@ class LintProfile(Profile):
 
 
 def _placed(reading: Reading) -> bool:
-    """Whether a finding has a line or a code: `prog.py: error: unrecognized arguments` alone is a usage message."""
-    return any(finding.head.line is not None or finding.head.code for finding in reading.findings)
+    """Whether a finding has a place or a code: `prog.py: error: unrecognized arguments` alone is a usage message."""
+    heads = (finding.head for finding in reading.findings)
+    return any(head.line is not None or head.code or head.place for head in heads)
 
 
 # Items ----------------------------------------------------------------------------------------------------------------
@@ -292,7 +305,7 @@ def _coverage(
     ctx: DigestContext, readings: Sequence[Reading], items: Sequence[EvidenceItem], tally: _Tally, outcome: Outcome
 ) -> Coverage:
     facts = ctx.manifest
-    reasons = list(tally.reasons)
+    reasons = [*tally.reasons, *(reason for reading in readings for reason in reading.reasons)]
     if not facts.complete:
         reasons.append(CoverageReason.CAPTURE_INCOMPLETE)
     if facts.ended_by == "timeout":
@@ -301,9 +314,11 @@ def _coverage(
         reasons.append(CoverageReason.KILLED)
     if any(reading.crashed for reading in readings):
         reasons.append(CoverageReason.TOOL_CRASHED)
-    if any(not reading.closed for reading in readings) or _cut_upstream(ctx):
+    if any(not reading.closed for reading in readings) or _cut_upstream(ctx, readings):
         reasons.append(CoverageReason.UPSTREAM_CUT)
     machine = bool(readings) and all(reading.machine for reading in readings if reading.findings)
+    if _lacks_total(ctx, readings):
+        reasons.append(CoverageReason.SUMMARY_MISSING)
     parsed, expected = len(items), None
     if tally.expected is not None:
         covered = [item for item in items if item.severity in tally.covered]
@@ -327,6 +342,15 @@ def _coverage(
     )
 
 
+def _lacks_total(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
+    """Whether a tool that always ends with a total printed diagnostics and none: its end is not there."""
+    if _QUIET.intersection(ctx.manifest.argv):
+        return False
+    printed = {finding.head.dialect for reading in readings if not reading.machine for finding in reading.findings}
+    counted = {total.dialect for reading in readings for _, _, total in reading.totals}
+    return any(name in printed and not counted.intersection(own) for name, own in _ALWAYS_TOTALS.items())
+
+
 def _members(item: EvidenceItem) -> int:
     count = item.fields.get("member_count", 1)
     return count if isinstance(count, int) else 1
@@ -335,9 +359,15 @@ def _members(item: EvidenceItem) -> int:
 _CUT_MARKS = (b"characters truncated", b"lines truncated", b"output truncated", b"[truncated", b"truncated ...")
 
 
-def _cut_upstream(ctx: DigestContext) -> bool:
-    """A mark of a host that dropped a part, or an output that ends inside a line."""
+def _cut_upstream(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
+    """A mark of a host that dropped a part, or an output that ends inside a line; a whole document is neither."""
+    whole = {reading.stream for reading in readings if reading.machine and reading.closed}
+    counted = any(total.covers for reading in readings for _, _, total in reading.totals)
+    if not counted and any(_SHORTENED.search(word) for word in ctx.manifest.argv):
+        return True
     for view in ctx.streams.values():
+        if view.name in whole:
+            continue
         if any(mark in view.screen for mark in _CUT_MARKS):
             return True
         if view.raw and not view.raw.endswith(b"\n") and view.line_count > 1:
