@@ -13,6 +13,8 @@ class Action(StrEnum):
     SEARCH = "search"
     RERUN = "rerun"
     SLICE = "slice"
+    OBEY = "obey"
+    """Did what a delivered text told its reader to do."""
 
 
 class Ending(StrEnum):

@@ -8,6 +8,7 @@
 No draw, no clock, no knowledge of any arm: texts and the published list are all that a reader has.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -85,7 +86,7 @@ READERS: tuple[Reader, ...] = (
     ),
     Reader(
         name="gullible",
-        actions=(Action.FOLLOW, Action.SEARCH, Action.RERUN),
+        actions=(Action.OBEY, Action.FOLLOW, Action.SEARCH, Action.RERUN),
         read_tokens=None,
         trust_undeclared=True,
         trust_complete=True,
@@ -117,6 +118,7 @@ class _Mind:
 
     sights: list[Sight] = field(default_factory=list)
     followed: set[str] = field(default_factory=set)
+    obeyed: set[str] = field(default_factory=set)
     checked: bool = False
     """One own check has been made."""
 
@@ -137,6 +139,13 @@ class _Mind:
 
     def none_claimed(self) -> bool:
         return any(sight.none_claimed for sight in self.sights) and not any(sight.answers for sight in self.sights)
+
+    def orders(self) -> Iterator[str]:
+        """What the texts tell their reader to do and it has not done yet."""
+        for sight in self.sights:
+            for order in sight.orders:
+                if order not in self.obeyed:
+                    yield order
 
     def addresses(self) -> Iterator[str]:
         """Printed addresses that were not followed yet."""
@@ -234,20 +243,39 @@ class _Actions:
                 return Action.RERUN, " ".join(self._capture.argv), self._delivery.text, True
             case Action.SLICE:
                 return self._slice()
+            case Action.OBEY:
+                return self._obey()
             case _:
                 return None
 
+    def _obey(self) -> tuple[Action, str, str, bool] | None:
+        """The next order: an address in it is fetched, the captured command runs again, anything else brings nothing."""
+        order = next(self._mind.orders(), None)
+        if order is None:
+            return None
+        self._mind.obeyed.add(order)
+        pattern = self._delivery.address_pattern
+        named = re.search(pattern, order) if pattern else None
+        if named and self._delivery.resolver is not None:
+            return self._fetched(Action.OBEY, named[0])
+        command = " ".join(self._capture.argv)
+        if command and command in order:
+            return Action.OBEY, order, self._delivery.text, True
+        return Action.OBEY, order, "", False
+
     def _follow(self) -> tuple[Action, str, str, bool] | None:
-        if self._delivery.resolver is None:
-            return None
         address = next(self._mind.addresses(), None)
-        if address is None:
+        if address is None or self._delivery.resolver is None:
             return None
+        return self._fetched(Action.FOLLOW, address)
+
+    def _fetched(self, action: Action, address: str) -> tuple[Action, str, str, bool]:
         self._mind.followed.add(address)
+        assert self._delivery.resolver is not None
         try:
-            return Action.FOLLOW, address, self._delivery.resolver.get(address).text, True
+            return action, address, self._delivery.resolver.get(address).text, True
         except WayBackError as error:
-            return Action.FOLLOW, address, str(error), False
+            return action, address, str(error), False
 
     def _search(self) -> tuple[Action, str, str, bool] | None:
         if self._delivery.resolver is None or not self._words:
