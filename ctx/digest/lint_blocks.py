@@ -35,7 +35,7 @@ _GROUPED = re.compile(
     r"(?:\[[*-]\] )?(?P<message>.+)"
 )
 _CONTEXT = re.compile(r"\s|\||\d+ *\||= (?:note|help)|.*: note: |[a-z_]+: note|\^|~")
-_BODY = re.compile(r"\s|\||\d+ *(?:\d+ *)?[|│┆+~-]|(?:help|note|info|hint): |= (?:help|note)|\.\.\.|ℹ ")
+_BODY = re.compile(r"\s|\||\d+ *(?:\d+ *)?[|│┆+~-]|(?:help|note|info|hint): |= (?:help|note)|\.\.\.|ℹ |-{20,}$")
 _BAR = re.compile(r" *\d* *[|│┆](?:\s|$)| *\.\.\.$")
 _CARET = re.compile(r"\s*[\^~][\^~\s-]*")
 _NUMBERED = re.compile(r"\d+ ")
@@ -43,8 +43,8 @@ _LINT_LEVEL = re.compile(r".*?`(?:#!?\[(?:warn|deny|forbid)\((?P<lint>[\w:]+)\)\
 _LINT_PAGE = re.compile(r".*/rust-clippy/\S*#(?P<lint>\w+)")
 _INCLUDED = re.compile(r"In file included from |\s+from \S.*:\d+[:,]")
 _WITHIN = re.compile(
-    r".+: (?:In |At )(?:(?:static |inlined |copy |move |)?(?:member |lambda )?(?:function|instantiation|substitution"
-    r"|constructor|destructor|scope|top level|global scope)|constructor|destructor)\b|.+: At (?:top level|global scope):|\s+inlined from "
+    r".+: (?:In|At) (?:(?:static|inlined|copy|move|lambda) )*(?:member )?"
+    r"(?:function|instantiation|substitution|constructor|destructor|scope|top level|global scope)\b|\s+inlined from "
 )
 _REQUIRED = re.compile(r"(?P<place>.+:\d+(?::\d+)?): {1,3}(?:recursively )?required (?:from|by|for) .*")
 _EXPANSION = re.compile(r"in (?:definition|expansion) of macro")

@@ -23,15 +23,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(ROOT / "corpora" / "recipes"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "corpora" / "recipes"))
 
 from driver import Run, Work
 from lint_programs import PROGRAMS
 from lint_truth import READERS, Row
 
-CORPUS_PROGRAMS = ROOT / "corpora" / "recipes" / "packages" / "programs"
+CORPUS_PROGRAMS = Path(__file__).resolve().parents[2] / "corpora" / "recipes" / "packages" / "programs"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
