@@ -22,6 +22,10 @@ class EnvironmentProblem(RefereeError):  # noqa: N818 - Python has an Environmen
     exit_code = 3
 
 
+class RunError(RefereeError, ValueError):
+    """A run that does not hold together: a side of a pair is missing, a case stands in it twice."""
+
+
 class CorpusError(RefereeError, ValueError):
     """A corpus that may not be judged on; `problems` holds every one of them, each with path and key."""
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Any
 
+from referee.errors import RunError
 from referee.protocol import Protocol
 from referee.score import Row
 from referee.stats.decide import Finding, adjusted, decide_not_worse, decide_smaller, smallest_detectable
 from referee.stats.interval import Interval, paired_interval, sign_flip_p
-from referee.stats.mcnemar import discordant
+from referee.stats.mcnemar import Discordant, discordant
 
 MEANS = (
     "success", "turns", "tokens_raw", "tokens_first", "tokens_delivered", "tokens_retrieved", "tokens_resident",
@@ -24,6 +25,11 @@ DIGITS = 6
 def rounded(value: float | None) -> float | None:
     """Six decimals: what every machine computes alike."""
     return None if value is None else round(float(value), DIGITS) + 0.0
+
+
+def probability(value: float | None) -> float | None:
+    """Six significant digits: a small p is not zero."""
+    return None if value is None else float(f"{value:.6g}")
 
 
 def metrics(rows: Sequence[Row]) -> dict[str, Any]:
@@ -63,7 +69,7 @@ def pairs_of(rows: Iterable[Row], baseline: str, treatment: str) -> list[Pair]:
     """Pairs sorted by case and reader.
 
     Raises:
-        ValueError: A side is missing: an error of the run, never a silent drop.
+        RunError: A side is missing: an error of the run, never a silent drop.
     """
     sides: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:
@@ -73,7 +79,8 @@ def pairs_of(rows: Iterable[Row], baseline: str, treatment: str) -> list[Pair]:
     for key in sorted(sides):
         found = sides[key]
         if baseline not in found or treatment not in found:
-            raise ValueError(f"{key[0]}, reader {key[1]}: one side of the pair is missing")
+            side = baseline if baseline not in found else treatment
+            raise RunError(f"case {key[0]}, reader {key[1]}: no row of arm {side}; run again")
         pairs.append(Pair(baseline=found[baseline], treatment=found[treatment]))
     return pairs
 
@@ -99,32 +106,58 @@ def statistics(pairs: Sequence[Pair], protocol: Protocol) -> dict[str, dict[str,
     tokens, tokens_interval = interval(lambda row: log(row.tokens_delivered + 1))
     flips = discordant([p.baseline.success for p in pairs], [p.treatment.success for p in pairs])
     kept_losses = sum(preserved(p.treatment) < preserved(p.baseline) for p in pairs)
+    whole = _whole_cases(pairs)
+    shown, rule = decide_not_worse(success_interval, margin=protocol.margin_success, level=level, losses=flips.lost)
+    kept_shown, kept_rule = decide_not_worse(
+        kept_interval, margin=protocol.margin_preservation, level=level, losses=kept_losses
+    )
     return {
         "success": {
             **_described(success_interval, success, clusters, protocol),
             "unit": "share of episodes, more is better",
-            "won": flips.won,
-            "lost": flips.lost,
-            "p": rounded(flips.p),
-            "verdict": str(
-                decide_not_worse(success_interval, margin=protocol.margin_success, level=level, losses=flips.lost)
-            ),
+            **_flips(whole),
+            "readers": {reader: _flips(found) for reader, found in _by_reader(pairs).items()},
+            "verdict": str(shown),
+            "rule": str(rule),
         },
         "preservation": {
             **_described(kept_interval, kept, clusters, protocol),
             "unit": "share of truth inline or addressable, more is better",
-            "p": rounded(sign_flip_p(kept, clusters, seed=protocol.seed)),
-            "verdict": str(
-                decide_not_worse(kept_interval, margin=protocol.margin_preservation, level=level, losses=kept_losses)
-            ),
+            "lost": kept_losses,
+            "p": probability(sign_flip_p(kept, clusters, seed=protocol.seed)),
+            "verdict": str(kept_shown),
+            "rule": str(kept_rule),
         },
         "tokens": {
             **_described(tokens_interval, tokens, clusters, protocol),
             "unit": "log ratio of tokens delivered, less is better",
             "ratio": rounded(exp(tokens_interval.difference)) if tokens_interval.difference is not None else None,
-            "p": rounded(sign_flip_p(tokens, clusters, seed=protocol.seed)),
+            "p": probability(sign_flip_p(tokens, clusters, seed=protocol.seed)),
             "verdict": str(decide_smaller(tokens_interval)),
         },
+    }
+
+
+def _flips(found: Discordant) -> dict[str, Any]:
+    """Pairs that one side alone won, with McNemar's exact p."""
+    return {"won": found.won, "lost": found.lost, "p": probability(found.p)}
+
+
+def _whole_cases(pairs: Sequence[Pair]) -> Discordant:
+    """Over cases: one succeeds where every reader does (S15.5)."""
+    sides: dict[str, tuple[bool, bool]] = {}
+    for pair in pairs:
+        baseline, treatment = sides.get(pair.treatment.case, (True, True))
+        sides[pair.treatment.case] = (baseline and pair.baseline.success, treatment and pair.treatment.success)
+    return discordant([baseline for baseline, _ in sides.values()], [treatment for _, treatment in sides.values()])
+
+
+def _by_reader(pairs: Sequence[Pair]) -> dict[str, Discordant]:
+    readers = sorted({pair.treatment.reader for pair in pairs})
+    own = {reader: [pair for pair in pairs if pair.treatment.reader == reader] for reader in readers}
+    return {
+        reader: discordant([pair.baseline.success for pair in found], [pair.treatment.success for pair in found])
+        for reader, found in own.items()
     }
 
 
@@ -136,6 +169,7 @@ def _described(
         "low": rounded(interval.low),
         "high": rounded(interval.high),
         "method": str(interval.method),
+        "undefined": interval.reason,
         "pairs": interval.pairs,
         "clusters": interval.clusters,
         "mde": rounded(smallest_detectable(differences, clusters, alpha=protocol.alpha)),
@@ -149,7 +183,7 @@ def family_statistics(pairs: Sequence[Pair], protocol: Protocol) -> dict[str, di
     for endpoint in ("success", "preservation", "tokens"):
         corrected = adjusted([found[family][endpoint]["p"] for family in families])
         for family, p in zip(families, corrected, strict=True):
-            found[family][endpoint]["p_adjusted"] = rounded(p)
+            found[family][endpoint]["p_adjusted"] = probability(p)
     return found
 
 

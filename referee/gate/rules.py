@@ -113,21 +113,33 @@ def _worse(evidence: Evidence, row: Row) -> bool:
     return False
 
 
+def _found(evidence: Evidence, endpoint: str, finding: Finding) -> Iterator[str]:
+    """Groups in which an endpoint's finding is `finding`: families by name, all of them together as ``""``."""
+    if evidence.overall and evidence.overall[endpoint]["verdict"] == finding:
+        yield ""
+    for family, found in evidence.families.items():
+        if found[endpoint]["verdict"] == finding:
+            yield family
+
+
 def inferior(evidence: Evidence) -> Iterator[Reason]:
-    """Success or preservation shown to be worse than the margin, over all families."""
+    """Success or preservation shown to be worse than the margin, over all families or in one."""
     for endpoint, code in (
         ("success", ReasonCode.INFERIOR_SUCCESS),
         ("preservation", ReasonCode.INFERIOR_PRESERVATION),
     ):
-        if evidence.overall and evidence.overall[endpoint]["verdict"] == Finding.INFERIOR:
-            yield Reason(code=code, detail=f"difference {evidence.overall[endpoint]['difference']}")
+        for family in _found(evidence, endpoint, Finding.INFERIOR):
+            found = evidence.families[family] if family else evidence.overall
+            yield Reason(code=code, family=family, detail=f"difference {found[endpoint]['difference']:+.4f}")
 
 
 def inconclusive(evidence: Evidence) -> Iterator[Reason]:
-    """An overall interval that crosses its threshold."""
+    """An interval that decides nothing, over all families or in one."""
     for endpoint in ("success", "preservation"):
-        if not evidence.overall or evidence.overall[endpoint]["verdict"] == Finding.INCONCLUSIVE:
-            yield Reason(code=ReasonCode.INCONCLUSIVE, detail=f"{endpoint} decides nothing")
+        for family in _found(evidence, endpoint, Finding.INCONCLUSIVE):
+            yield Reason(code=ReasonCode.INCONCLUSIVE, family=family, detail=f"{endpoint} decides nothing")
+        if not evidence.overall:
+            yield Reason(code=ReasonCode.INCONCLUSIVE, detail=f"{endpoint}: no pairs at all")
 
 
 def clusters(evidence: Evidence) -> Iterator[Reason]:

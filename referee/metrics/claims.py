@@ -5,13 +5,14 @@ nobody is blamed for passing it on.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from referee.cases import Case
 from referee.corpus.screen import screen_text
 from referee.delivery import Capture, Delivery
-from referee.metrics.captured import captured, letters
-from referee.metrics.omissions import undeclared_items
+from referee.metrics.captured import Captured, captured, letters
+from referee.metrics.omissions import is_mark, undeclared_items
 from referee.metrics.visible import Text, visible
 from referee.readers.recognisers import LINE_CHARACTERS, recognisers
 
@@ -19,6 +20,7 @@ from referee.readers.recognisers import LINE_CHARACTERS, recognisers
 _COUNT = re.compile(
     r"(?<![\d.,/])(\d[\d,]*) (failed|passed|skipped|xfailed|xpassed|errors?|warnings?|diagnostics?)\b(?! \(counted\))"
 )
+_LISTED = re.compile(r"\b\d[\d,]*/(\d[\d,]*) (?:failing|failed|diagnostics?|findings?|problems?)\b")
 _NONE = re.compile(r"(?i)\b(?:no output|no tests (?:ran|collected)|no issues|all checks passed|clean)\b")
 _CANONICAL = {"error": "errors", "warning": "warnings", "diagnostic": "diagnostics"}
 
@@ -33,14 +35,30 @@ class Claims:
 
 
 def own_lines(capture: Capture, text: str) -> list[str]:
-    """Lines of `text` that are no line of the output, as a terminal shows both."""
+    """Lines of `text` that are no line of the output and no part of one that a cut left, as a terminal shows both."""
     known, output = recognisers(), captured(capture)
+    shown = [known.unquoted(line) for line in screen_text(text.encode("utf-8", "replace")).split("\n")]
+    plain = [letters(line) for line, _ in shown]
     lines = []
-    for line in screen_text(text.encode("utf-8", "replace")).split("\n"):
-        stripped, quoted = known.unquoted(line)
-        if not quoted and stripped.strip() and not output.holds(letters(stripped)):
-            lines.append(stripped[:LINE_CHARACTERS])
+    for index, (line, quoted) in enumerate(shown):
+        if not quoted and line.strip() and not output.holds(plain[index]) and not _is_part(index, shown, plain, output):
+            lines.append(line[:LINE_CHARACTERS])
     return lines
+
+
+def _is_part(index: int, shown: Sequence[tuple[str, bool]], plain: Sequence[str], output: Captured) -> bool:
+    """Whether a line is what a cut left of a captured one: beside a mark or at an end of the text, in its place."""
+    for step in (1, -1):
+        beside = index + step
+        while 0 <= beside < len(plain) and not plain[beside]:
+            beside += step
+        if 0 <= beside < len(plain) and not is_mark(shown[beside][0], recognisers()):
+            continue
+        beyond = index - step
+        neighbour = plain[beyond] if 0 <= beyond < len(plain) else ""
+        if output.lines_split_at(plain[index], neighbour, before=step > 0):
+            return True
+    return False
 
 
 def judge_claims(case: Case, capture: Capture, delivery: Delivery, text: Text, reachable: Text) -> Claims:
@@ -62,13 +80,15 @@ def judge_claims(case: Case, capture: Capture, delivery: Delivery, text: Text, r
 
 
 def _outcome(case: Case, own: list[str]) -> list[str]:
-    """A verdict in the first own line that gives one, against truth; `unknown` contradicts nothing."""
+    """The arm's own verdict against truth: its strongest line that states one; `unknown` contradicts nothing."""
+    best, says = 0, ""
     for line in own:
         for entry in recognisers().verdicts:
-            if entry.strength == 3 and entry.form.search(line):
-                denied = {"pass": case.truth.outcome == "fail", "fail": case.truth.outcome == "pass"}
-                return [f"outcome: says {entry.says}, is {case.truth.outcome}"] if denied.get(entry.says) else []
-    return []
+            # Among equals the first line counts, and in it the stronger word: fail stands before pass in the list.
+            if entry.claim and entry.strength > max(best, 1) and entry.form.search(line):
+                best, says = entry.strength, entry.says
+    denied = {"pass": case.truth.outcome == "fail", "fail": case.truth.outcome == "pass"}
+    return [f"outcome: says {says}, is {case.truth.outcome}"] if denied.get(says) else []
 
 
 def _completeness(case: Case, own: list[str], text: Text, reachable: Text) -> list[str]:
@@ -81,7 +101,18 @@ def _completeness(case: Case, own: list[str], text: Text, reachable: Text) -> li
     missing = case.truth.counts.get("unnamed", 0)
     if lost:
         return [f"complete: {len(lost)} of {len(case.truth.items)} are neither shown nor reachable"]
-    return [f"complete: {missing} that the output does not name"] if missing else []
+    if missing:
+        return [f"complete: {missing} that the output does not name"]
+    return _total(case, own)
+
+
+def _total(case: Case, own: list[str]) -> list[str]:
+    """The total that a complete list claims to have, in the unit of the items: `43/43 failing tests` of 44."""
+    stated = [int(n.replace(",", "")) for line in own for n in _LISTED.findall(line)]
+    names = {item.identity for item in case.truth.items}
+    fitting = {len(case.truth.items), len(names), *case.truth.counts.values()}
+    fitting.add(sum(case.truth.counts.get(name, 0) for name in ("failed", "errors")))
+    return [f"complete: {n} in all, are {len(case.truth.items)}" for n in stated if n not in fitting][:1]
 
 
 def _counts(case: Case, own: list[str]) -> list[str]:

@@ -65,11 +65,7 @@ def _says_partial(own: Sequence[str], known: Recognisers) -> bool:
 
 
 def _gaps(text: Text, output: Captured, address_pattern: str, known: Recognisers) -> list[_Gap]:
-    marks = [
-        index
-        for index, line in enumerate(text.lines)
-        if _is_mark(line, known) and not output.holds(letters(line))
-    ]
+    marks = [index for index, line in enumerate(text.lines) if is_mark(line, known) and not output.holds(letters(line))]
     address = re.compile(address_pattern) if address_pattern else None
     gaps = []
     for index in marks:
@@ -80,7 +76,8 @@ def _gaps(text: Text, output: Captured, address_pattern: str, known: Recognisers
     return gaps
 
 
-def _is_mark(line: str, known: Recognisers) -> bool:
+def is_mark(line: str, known: Recognisers) -> bool:
+    """Whether a line says that lines, characters or bytes are left out."""
     return any(form.search(line[:LINE_CHARACTERS]) for form in known.omission)
 
 
@@ -92,7 +89,7 @@ def _bound(
     while 0 <= index < len(text.lines):
         line = text.lines[index]
         found = letters(line)
-        if found and not (_is_mark(line, known) or (address and address.search(line))):
+        if found and not (is_mark(line, known) or (address and address.search(line))):
             places = output.lines_of(found)
             if not places:
                 inside = 0 <= index + step < len(text.lines)

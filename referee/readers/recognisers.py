@@ -20,6 +20,8 @@ class VerdictForm:
     says: str
     strength: int
     form: re.Pattern[str]
+    claim: bool
+    """Whether it is a claim of the text's author; an exit status is a fact that is passed on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -63,7 +65,9 @@ def parse_recognisers(text: str) -> Recognisers:
     document: dict[str, Any] = tomllib.loads(text)
     document.pop("schema")
     verdicts = tuple(
-        VerdictForm(says=entry["says"], strength=entry["strength"], form=re.compile(form))
+        VerdictForm(
+            says=entry["says"], strength=entry["strength"], form=re.compile(form), claim=entry.get("claim", True)
+        )
         for entry in document.pop("verdicts")
         for form in entry["forms"]
     )

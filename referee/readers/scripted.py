@@ -249,7 +249,7 @@ class _Actions:
                 return None
 
     def _obey(self) -> tuple[Action, str, str, bool] | None:
-        """The next order: an address in it is fetched, the captured command runs again, anything else brings nothing."""
+        """The next order: an address in it is fetched, the captured command runs again, any other brings nothing."""
         order = next(self._mind.orders(), None)
         if order is None:
             return None

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
-from scipy.stats import false_discovery_control
+from scipy.stats import false_discovery_control, norm
 
-from referee.stats.interval import Interval, Method
+from referee.stats.interval import EQUAL, Interval, Undefined, cluster_sums
 from referee.stats.mcnemar import loss_bound
 
 
@@ -19,26 +19,40 @@ class Finding(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
-def decide_not_worse(interval: Interval, *, margin: float, level: float, losses: int) -> Finding:
+class Rule(StrEnum):
+    """What a finding rests on."""
+
+    INTERVAL = "interval"
+    EXACT_LOSS_BOUND = "exact_loss_bound"
+    """No variation and no loss: the exact bound on the loss rate is within the margin."""
+    NO_LOSS = "no_loss"
+    """No variation, no loss, and a margin of zero, which asks for exactly that."""
+    NOTHING = "nothing"
+    """Undefined: nothing was shown."""
+
+
+def decide_not_worse(interval: Interval, *, margin: float, level: float, losses: int) -> tuple[Finding, Rule]:
     """A difference where more is better, against a margin.
 
-    Where every cluster shows the same difference of zero, resampling says nothing: then none of the pairs was lost, and
-    the exact bound on the loss rate decides against the margin (at least 0.05; a margin of zero asks for no loss).
+    Non-inferior where the lower bound is above minus the margin. Undefined bounds decide nothing; where they are
+    undefined because no cluster differs from another and no pair was lost, the exact bound on the loss rate decides.
+
+    Args:
+        losses: Pairs in which the treatment is worse.
     """
     if interval.low is None or interval.high is None:
-        return Finding.INCONCLUSIVE
-    if interval.method is Method.CONSTANT:
-        if interval.low > 0:
-            return Finding.SUPERIOR
-        if interval.low == 0 and losses == 0:
-            within = margin == 0 or loss_bound(interval.pairs, level=level) <= max(margin, 0.05)
-            return Finding.NON_INFERIOR if within else Finding.INCONCLUSIVE
-        return Finding.INFERIOR if interval.high < -margin else Finding.NON_INFERIOR
+        if interval.reason != Undefined.NO_VARIATION or losses:
+            return Finding.INCONCLUSIVE, Rule.NOTHING
+        if margin == 0:
+            return Finding.NON_INFERIOR, Rule.NO_LOSS
+        if loss_bound(interval.pairs, level=level) <= margin:
+            return Finding.NON_INFERIOR, Rule.EXACT_LOSS_BOUND
+        return Finding.INCONCLUSIVE, Rule.NOTHING
     if interval.low > 0:
-        return Finding.SUPERIOR
+        return Finding.SUPERIOR, Rule.INTERVAL
     if interval.low > -margin or (interval.low >= 0 and losses == 0):
-        return Finding.NON_INFERIOR
-    return Finding.INFERIOR if interval.high < -margin else Finding.INCONCLUSIVE
+        return Finding.NON_INFERIOR, Rule.INTERVAL
+    return (Finding.INFERIOR if interval.high < -margin else Finding.INCONCLUSIVE), Rule.INTERVAL
 
 
 def decide_smaller(interval: Interval) -> Finding:
@@ -64,15 +78,13 @@ def smallest_detectable(
 ) -> float | None:
     """The smallest mean difference this corpus could have shown: (z_alpha/2 + z_power) standard errors over clusters.
 
-    None with fewer than two clusters.
+    None with fewer than two clusters, or where they do not vary.
     """
-    from scipy.stats import norm
-
-    from referee.stats.interval import cluster_sums
-
     sums, counts = cluster_sums(differences, clusters)
     if len(sums) < 2:
         return None
     means = sums / counts
+    if np.ptp(means) <= EQUAL:
+        return None
     error = float(np.std(means, ddof=1)) / float(np.sqrt(len(means)))
     return float((norm.ppf(1 - alpha / 2) + norm.ppf(power)) * error)

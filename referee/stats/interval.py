@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import fsum
 
 import numpy as np
 from scipy import stats
@@ -10,6 +11,8 @@ from scipy import stats
 RESAMPLES = 10_000
 FEW_CLUSTERS = 10
 """Below this the bootstrap is too narrow: the sign-flip distribution over all clusters takes its place."""
+EQUAL = 1e-12
+"""Cluster means that are no further apart show no variation: what summing in floating point leaves over."""
 _ALL_FLIPS = 16
 """Up to so many clusters every flip is enumerated."""
 
@@ -19,10 +22,16 @@ class Method(StrEnum):
 
     BCA = "bca"
     SIGN_FLIP = "sign_flip"
-    CONSTANT = "constant"
-    """Every cluster shows the same difference: there is nothing to resample, and the bounds are that difference."""
     UNDEFINED = "undefined"
-    """Fewer than two clusters: decides nothing."""
+    """There are no bounds; they decide nothing."""
+
+
+class Undefined(StrEnum):
+    """Why there are no bounds."""
+
+    FEW_CLUSTERS = "fewer than two clusters"
+    NO_VARIATION = "no variation between clusters"
+    NOT_FINITE = "the bounds are not finite"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,17 +44,19 @@ class Interval:
     method: Method
     pairs: int
     clusters: int
+    reason: str = ""
+    """Why the bounds are undefined; empty where they are not."""
 
 
 def cluster_sums(differences: Sequence[float], clusters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Sum of differences and number of pairs by cluster, clusters in sorted order."""
-    names = sorted(set(clusters))
-    place = {name: index for index, name in enumerate(names)}
-    sums, counts = np.zeros(len(names)), np.zeros(len(names))
+    by_cluster: dict[str, list[float]] = {}
     for difference, cluster in zip(differences, clusters, strict=True):
-        sums[place[cluster]] += difference
-        counts[place[cluster]] += 1
-    return sums, counts
+        by_cluster.setdefault(cluster, []).append(difference)
+    names = sorted(by_cluster)
+    # Exact summation: the order of the pairs must not reach the bounds.
+    sums = np.array([fsum(by_cluster[name]) for name in names])
+    return sums, np.array([float(len(by_cluster[name])) for name in names])
 
 
 def paired_interval(differences: Sequence[float], clusters: Sequence[str], *, level: float, seed: int) -> Interval:
@@ -57,8 +68,10 @@ def paired_interval(differences: Sequence[float], clusters: Sequence[str], *, le
         level: Confidence, in (0, 1).
         seed: From the protocol; equal seeds give equal bounds on every machine.
     Returns:
-        BCa bounds over clusters; with fewer than ten clusters, bounds from the exact sign-flip distribution; undefined
-        with fewer than two.
+        BCa bounds over clusters; with fewer than ten clusters, where the bootstrap is too narrow, bounds from the exact
+        sign-flip distribution; undefined with fewer than two clusters, or where all of them show the same difference.
+    Raises:
+        ValueError: A level outside (0, 1), or lengths that differ.
     Source:
         Efron (1987), Better bootstrap confidence intervals, JASA 82(397), over clusters instead of pairs.
     """
@@ -66,14 +79,23 @@ def paired_interval(differences: Sequence[float], clusters: Sequence[str], *, le
         raise ValueError(f"level {level}: not in the open interval (0, 1)")
     pairs = len(differences)
     sums, counts = cluster_sums(differences, clusters)
-    if len(sums) == 0:
-        return Interval(difference=None, low=None, high=None, method=Method.UNDEFINED, pairs=0, clusters=0)
-    mean = float(sums.sum() / counts.sum())
+    mean = float(sums.sum() / counts.sum()) if pairs else None
+
+    def undefined(reason: Undefined) -> Interval:
+        return Interval(
+            difference=mean,
+            low=None,
+            high=None,
+            method=Method.UNDEFINED,
+            pairs=pairs,
+            clusters=len(sums),
+            reason=str(reason),
+        )
+
     if len(sums) < 2:
-        return Interval(difference=mean, low=None, high=None, method=Method.UNDEFINED, pairs=pairs, clusters=1)
-    means = sums / counts
-    if np.ptp(means) == 0:
-        return Interval(difference=mean, low=mean, high=mean, method=Method.CONSTANT, pairs=pairs, clusters=len(sums))
+        return undefined(Undefined.FEW_CLUSTERS)
+    if np.ptp(sums / counts) <= EQUAL:
+        return undefined(Undefined.NO_VARIATION)
     if len(sums) < FEW_CLUSTERS:
         low, high = _sign_flip_bounds(sums, counts, level)
         method = Method.SIGN_FLIP
@@ -91,7 +113,7 @@ def paired_interval(differences: Sequence[float], clusters: Sequence[str], *, le
         low, high = float(found.low), float(found.high)
         method = Method.BCA
     if not np.isfinite(low) or not np.isfinite(high):
-        return Interval(difference=mean, low=None, high=None, method=Method.UNDEFINED, pairs=pairs, clusters=len(sums))
+        return undefined(Undefined.NOT_FINITE)
     return Interval(difference=mean, low=low, high=high, method=method, pairs=pairs, clusters=len(sums))
 
 
