@@ -29,11 +29,12 @@ UNNAMED = {
 """Captures whose text names no failing test at all."""
 HEADINGS_ONLY = {"mixed-rN", "mixed-xfail-tb"}
 """No summary rows and no result rows: blocks name tests without their files."""
-NO_PHASES = {"mixed-tb-no", "mixed7-tb-no", "mixed-durations"}
+NO_PHASES = {"mixed-tb-no", "mixed7-tb-no", "mixed-durations", "sugar", "sugar-short"}
 """Nothing in the text says in which phase an error was raised."""
 AMBIGUOUS = {"custom-q-no"}
 """Ids and messages both hold ` - `, and nothing but the summary names the tests."""
-DECLINED = {"mixed-no-terminal"}
+DECLINED = {"mixed-no-terminal", "tldr", "tldr-v"}
+"""No report, or one in the manner of unittest: another family's, and only what a test printed looks like pytest."""
 
 
 def context(case: Path, **streams: bytes) -> DigestContext:
@@ -114,6 +115,12 @@ def test_a_row_that_can_be_split_twice_is_kept_without_a_claim_of_completeness(n
     assert [item.identity for item in found if item.fields.get("identity_from") == "guessed split"]
     assert CoverageReason.PARSE_GAP in graph.coverage.reasons
     assert not graph.coverage.complete
+
+
+@pytest.mark.parametrize("name", sorted(DECLINED))
+def test_what_is_no_report_of_the_runner_is_declined(name: str) -> None:
+    """S5.0.5, S5.0.6: rows and totals that a test printed make no pytest report of another reporter's output."""
+    assert PytestProfile().detect(context(CASES / name)) is None
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -208,7 +208,7 @@ def _summary(data: bytes, facts: SessionFacts, stop: int, known: Known) -> list[
         if fits:
             break
     if not anchors and session.header is None and session.closing is not None:
-        chosen = _rows_without_banner(data, session, stop, known)
+        chosen = _rows_without_banner(data, facts, stop, known)
     if facts.summary is not None and any(facts.summary.start < a.start < stop for a in session.of(Mark.TOTALS)):
         # Rows before and behind other totals: a message of several lines, or two reports run into one by a cut.
         facts.uncertain = True
@@ -223,8 +223,16 @@ def _summary(data: bytes, facts: SessionFacts, stop: int, known: Known) -> list[
     return chosen
 
 
-def _rows_without_banner(data: bytes, session: Session, stop: int, known: Known) -> list[Row]:
-    """Rows directly above the totals of an output whose head is missing: `pytest | tail -3`."""
+_BARE_RULE = re.compile(rb"[-=_*]{10,}\s*|(?:FAIL|ERROR|CRITICAL): [^\n]*")
+
+
+def _rows_without_banner(data: bytes, facts: SessionFacts, stop: int, known: Known) -> list[Row]:
+    """Rows directly above the totals of an output whose head is missing: `pytest | tail -3`.
+
+    The runner's own rows would stand at the start of what is left; behind other text they are believed, but the census
+    is never complete, and below the rule of another reporter's block a test has printed them.
+    """
+    session = facts.session
     begin = stop
     while begin > session.start:
         line = data.rfind(b"\n", session.start, begin - 1) + 1 if begin - 1 > session.start else session.start
@@ -232,6 +240,11 @@ def _rows_without_banner(data: bytes, session: Session, stop: int, known: Known)
         if not data.startswith((b"FAILED ", b"ERROR ", b"SKIPPED [", b"XFAIL ", b"XPASS ", b"!!!"), line):
             break
         begin = line
+    above = data[session.start : begin].rstrip()[-400:].rpartition(b"\n")[2]
+    if above and begin < stop:
+        if _BARE_RULE.fullmatch(above):
+            return []
+        facts.uncertain = True
     return list(summary_rows(data, begin, stop, known))
 
 
@@ -251,6 +264,8 @@ def _corroborated(
     begin = banners[0].start if banners else facts.session.start
     later = next((a.start for a in facts.session.of(Mark.LATER) if a.start > begin), None)
     headings = [h for h in headings if later is None or h.start < later]
+    if totals is not None and totals.listed:
+        return _vouched(data, facts, rows, headings, totals.failed + totals.errors, known)
     for errors in (False, True):
         some = [row for row in rows if (row.status == "ERROR") is errors]
         own = [h for h in headings if h.capture or bool(h.phase) is errors]
@@ -559,10 +574,12 @@ def _class_and_text(row: Row, reading: Reading | None, place: PlaceRow | None) -
 def _add_phases(data: bytes, facts: SessionFacts) -> None:
     """Call, set-up, tear-down or collection of each finding; empty where no block and no result row tells."""
     phases: dict[str, list[str]] | None = None
+    # Where the report calls errors FAILED too, its rows tell no phase.
+    all_alike = facts.totals is not None and facts.totals.listed and facts.totals.errors > 0
     for finding in facts.failing:
         row = finding.row
         if row.status != "ERROR":
-            finding.phase = "call"
+            finding.phase = "" if all_alike and not row.subtest else "call"
         elif finding.block is not None and finding.block.phase:
             finding.phase = finding.block.phase
         elif "::" not in row.node_id:

@@ -76,6 +76,8 @@ def file_of(node_id: str) -> str:
 # Short summary ------------------------------------------------------------------------------------------------------
 
 _SUMMARY_ROW = re.compile(rb"\n(FAILED|ERROR|XFAIL|XPASS|SKIPPED|RERUN|SUBFAILED|SUBFAIL)([ \[(][^\n]*)")
+_ORNAMENT = re.compile(r"\A[^\x00-\x7f\w]+\s+")
+"""A sign that a plugin sets between status and id."""
 _OLD_SUBTEST = re.compile(rb"\n([\[(][^\n]*?[\])]) (SUBFAIL) ([^\n]*)")
 _FILE_LIKE = re.compile(r"\.[A-Za-z]\w{0,5}\Z")
 
@@ -101,7 +103,7 @@ def summary_rows(data: bytes, start: int, end: int, known: Known) -> Iterator[Ro
             continue
         if not rest.strip():
             continue
-        rest, last = _unwrapped(data, rest.strip(), last, end)
+        rest, last = _unwrapped(data, _ORNAMENT.sub("", rest.strip()), last, end)
         yield _row(status, rest, first, last, subtest, known)
     if data.find(b" SUBFAIL ", start, end) >= 0:
         for match in _OLD_SUBTEST.finditer(data, start - 1, end):
@@ -222,7 +224,7 @@ _TAIL = re.compile(
 _PERCENT = re.compile(r"\s+\[[ 0-9%/a-z.]+\]\Z")
 _SUBTEST = re.compile(r"([^\s\[]+(?:\[.*\])?) ((?:\[.*\])?(?:(?: |\A|(?<=\s))\(.*\))?)\Z")
 _WORKER_ROW = re.compile(rb"\[(gw[0-9]+)\] (?:\[[ 0-9%/]+\] )?([A-Z]+)((?:\[[^\n]*?\])?) ([^\n]*?) *\r?(?=\n|\Z)")
-_ID = re.compile(rb"[^\s:\[\]][^\n:]*::[^\n]*\Z|[^\s:]+\.\w+\Z")
+_ID = re.compile(rb"(?!#[0-9]+ )(?:[^\s:\[\]][^\n:]*::[^\n]*\Z|[^\s:]+\.\w+\Z)")
 _STATUS_ONLY = re.compile(rb"\n(FAILED|ERROR) *(?:\[[ 0-9%/]+\])?\r?(?=\n|\Z)")
 _STARTED = re.compile(rb"([^\s:\[\]][^\n:]*\.\w+::[^\n]*?) ?\r?(?=\n|\Z)")
 
@@ -259,7 +261,7 @@ def _result_row(data: bytes, start: int, at: int, word: str) -> Row | None:
     if tail is None or tail[1].decode("ascii") != word:
         return None
     left = data[first:at]
-    if not _ID.match(left):
+    if not _ID.match(left) or left.endswith((b":", b" ...")):
         return None
     node_id = decode(left)
     subtest, reason = "", decode(tail[3] or b"")

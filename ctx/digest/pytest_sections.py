@@ -40,6 +40,8 @@ class Totals:
     """`N tests collected`: a listing."""
     nothing_ran: bool = False
     """`no tests ran`."""
+    listed: bool = False
+    """A list in place of a line: its report calls every row FAILED, errors too."""
 
     @property
     def failed(self) -> int:
@@ -94,7 +96,9 @@ class Session:
 _NO_RESULT = frozenset({"deselected", "warnings", "errors", "rerun", "collected"})
 _PLURAL = {"error": "errors", "warning": "warnings"}
 _WORDS = rb"failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|flaky|subtests? \w+"
-_ANCHOR = re.compile(rb"\n(?:=+ |!{3,} |INTERNALERROR> |no tests |[0-9]+(?:/[0-9]+)? (?:tests?|" + _WORDS + rb")[ ,])")
+_ANCHOR = re.compile(
+    rb"\n(?:=+ |!{3,} |INTERNALERROR> |no tests |Results \(|[0-9]+(?:/[0-9]+)? (?:tests?|" + _WORDS + rb")[ ,])"
+)
 _RULED = re.compile(rb"(=+|!+) (.*\S) (?:=+|!+)")
 _TOTALS = re.compile(
     rb"(no tests (?:ran|collected)(?: \([0-9]+ deselected\))?|[0-9][0-9a-z/(), -]*?)"
@@ -105,11 +109,15 @@ _KNOWN = re.compile(r"failed|passed|skipped|deselected|xfailed|xpassed|warnings?
 _LATER = re.compile(
     r"(?:PASSES|XPASSES|XFAILURES|warnings summary.*|slowest .*durations|tests coverage|coverage.*|.*generated.*)\Z"
 )
+_RESULTS = re.compile(rb"Results \([0-9]+(?:\.[0-9]+)?s\):\r?\n")
+_RESULT_ROW = re.compile(rb" {3,}([0-9]+) ([a-z]+)\r?(?:\n|\Z)")
+_RESULT_NOTE = re.compile(rb"(?:\r?| {5,}- [^\n]*)(?:\n|\Z)")
 _CAPTURED = re.compile(rb"(?:\A|\n)-+ Captured \w+ (?:setup|call|teardown) -+\r?\n")
 HEADER = re.compile(rb"\n(_+) ([^\n]*\S) _+\r?(?=\n|\Z)")
 """A block's own heading, inside ERRORS, FAILURES and PASSES."""
 PROGRESS = re.compile(
-    rb"(?:\A|\n)(?:[^\s:][^\n:]{0,300}\.py(?:::[^\n]{0,400})? (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b"
+    rb"(?:\A|\n)(?:[^\s:][^\n:]{0,300}\.py(?:::[^\n]{0,400})?(?<!:)(?<! \.\.\.)"
+    rb" (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b"
     rb"|\[gw[0-9]+\] \[ *[0-9]+%\] [A-Z]+ "
     rb"|[^\s:][^\n:]{0,300}\.\w+ [.FEsxXRuP,]+ *(?:\[ *[0-9]+%\])?\r?(?=\n|\Z)"
     rb"|[.FEsxXRuP,]* *\[ *[0-9]+%\]\r?(?=\n|\Z))"
@@ -177,6 +185,8 @@ def _classify(data: bytes, start: int) -> Anchor | None:
     end = line_end(data, start)
     if line.startswith(b"INTERNALERROR>"):
         return Anchor(Mark.CRASH, "", start, end)
+    if line.startswith(b"Results ("):
+        return _listed_totals(data, start)
     totals = parse_totals(line) if len(line) < 1000 else None
     if totals is not None:
         return Anchor(Mark.TOTALS, "", start, end, totals)
@@ -198,6 +208,32 @@ def _classify(data: bytes, start: int) -> Anchor | None:
             return None
         mark = Mark.LATER
     return Anchor(mark, title, start, end)
+
+
+def _listed_totals(data: bytes, start: int) -> Anchor | None:
+    """Totals as pytest-sugar 1.1 lists them: `Results (0.5s):`, a row for each class, failing tests below theirs."""
+    head = _RESULTS.match(data, start)
+    if head is None:
+        return None
+    end = head.end()
+    counts: dict[str, int] = {}
+    while end < len(data):
+        row = _RESULT_ROW.match(data, end)
+        if row is not None:
+            name = row[2].decode("ascii")
+            counts[_PLURAL.get(name, name)] = int(row[1])
+        following = row or _RESULT_NOTE.match(data, end)
+        if following is None or following.end() == end:
+            break
+        end = following.end()
+    known = any(_KNOWN.fullmatch(name) for name in counts)
+    return Anchor(Mark.TOTALS, "", start, end, Totals(counts, listed=True)) if known else None
+
+
+def inside_other_report(data: bytes, anchor: Anchor) -> bool:
+    """Whether `anchor` stands in a block of another reporter that has not closed: what a test printed there."""
+    block = _OTHER_BLOCK.search(data, 0, anchor.start)
+    return block is not None and _OTHER_CLOSE.search(data, block.end(), anchor.start) is None
 
 
 def split_sessions(data: bytes, *, green_exit: bool = False) -> list[Session]:
@@ -264,8 +300,14 @@ def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor]
     return _fits_blocks(data, session, totals, between=True, green_exit=green_exit)
 
 
+_OTHER_BLOCK = re.compile(rb"\n[=-]{60,}\r?\n(?:FAIL|ERROR|CRITICAL): ")
+"""The head of a failure as unittest and reporters in its manner print it."""
+_OTHER_CLOSE = re.compile(rb"\nRan [0-9]+ tests? in ")
+
+
 def _nothing_follows(data: bytes, end: int) -> bool:
-    return not HEADER.search(data, max(end - 1, 0)) and not PROGRESS.search(data, max(end - 1, 0))
+    begin = max(end - 1, 0)
+    return not any(form.search(data, begin) for form in (HEADER, PROGRESS, _OTHER_BLOCK))
 
 
 def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool, green_exit: bool) -> bool:

@@ -33,7 +33,7 @@ from ctx.digest.pytest_census import SessionFacts, read_session
 from ctx.digest.pytest_items import ItemBuilder, add_running, add_session
 from ctx.digest.pytest_reports import read_report, report_shape
 from ctx.digest.pytest_rows import listed_tests, warning_groups
-from ctx.digest.pytest_sections import PROGRESS, Anchor, Mark, find_anchors, split_sessions
+from ctx.digest.pytest_sections import PROGRESS, Anchor, Mark, find_anchors, inside_other_report, split_sessions
 from ctx.digest.pytest_startup import (
     Trouble,
     fatal_error,
@@ -77,7 +77,7 @@ class PytestProfile(Profile):
                 return f"{report} on {view.name}"
             marks = _marks(view.screen)
             named = any(_RUNNER_WORD.search(word) for word in ctx.manifest.argv)
-            if len(marks) >= 2 or (marks and named):
+            if len(marks) >= 2 or (marks and named and _is_closed(view.screen)):
                 return f"{', '.join(marks)} on {view.name}"
         return has_startup_shape(ctx.stderr.screen)
 
@@ -124,7 +124,10 @@ def _marks(data: bytes) -> list[str]:
     looked = data if len(data) <= 2 * _LOOK else data[:_LOOK] + b"\n" + data[-_LOOK:]
     kinds: dict[str, int] = {}
     fenced = False
-    for anchor in find_anchors(looked):
+    anchors = find_anchors(looked)
+    if anchors and inside_other_report(looked, anchors[0]):
+        return []
+    for anchor in anchors:
         kind = _KINDS.get(anchor.mark)
         if kind is None or (anchor.mark is Mark.LATER and anchor.title not in ("PASSES", "warnings summary")):
             continue
@@ -145,6 +148,14 @@ def _marks(data: bytes) -> list[str]:
     if rows > 1:
         found.append("more progress rows")
     return list(dict.fromkeys(found)) if kinds.get("ruled banner", 0) < 2 else list(dict.fromkeys([*found, "banners"]))
+
+
+def _is_closed(data: bytes) -> bool:
+    """Whether a totals line, the one mark there is, stands where a runner prints it, or another mark is alone."""
+    anchors = find_anchors(data)
+    if any(anchor.mark is not Mark.TOTALS for anchor in anchors) or not anchors:
+        return True
+    return split_sessions(data)[-1].closing is not None
 
 
 _KINDS = {

@@ -3,8 +3,9 @@
     python tests/recipes/capture_pytest.py --venv p9=/path/to/venv --venv p7=/path/to/venv --out tests/profiles/pytest
 
 Each environment holds pytest with pytest-xdist, pytest-timeout and pytest-rerunfailures (p9: also pytest-cov,
-pytest-reportlog and pytest-json-report; p7: pytest-subtests). The truth comes from a recording plugin that hears the
-runner's own report objects; it never reads the text. The only edit of a capture is that the paths of the scratch
+pytest-reportlog and pytest-json-report; p7: pytest-subtests). Five more hold pytest and one plugin that prints the
+report in its own manner: `sugar`, `rich`, `instafail`, `emoji` and `tldr`. The truth comes from a recording plugin that
+hears the runner's own report objects; it never reads the text. The only edit of a capture is that the paths of the scratch
 folder, of the environment and of the interpreter and the names of the machine are replaced by neutral ones.
 
 A case folder holds `stdout.txt`, `stderr.txt`, `meta.json` (argv, exit_code, tool, tool_version, origin, suite) and
@@ -213,6 +214,15 @@ def runs() -> list[Run]:
     add("custom-q-no", "custom", "-q", "--tb=no")
     add("inner", "inner", "--tb=short")
     add("inner-v", "inner", "-v")
+    add("sugar", "mixed", "--force-sugar", venv="sugar")
+    add("sugar-short", "mixed", "--force-sugar", "--tb=short", venv="sugar")
+    add("rich", "mixed", "--rich", venv="rich")
+    add("instafail", "mixed", "--instafail", venv="instafail")
+    add("instafail-v", "mixed", "--instafail", "-v", "--tb=short", venv="instafail")
+    add("emoji", "mixed", "--emoji", "--tb=line", venv="emoji")
+    add("emoji-vv", "mixed", "--emoji", "-vv", "--tb=short", venv="emoji")
+    add("tldr", "mixed", venv="tldr")
+    add("tldr-v", "mixed", "-v", venv="tldr")
     return found
 
 
