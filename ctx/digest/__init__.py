@@ -1,7 +1,7 @@
 """The profiles in order of detection, and the digest of one run.
 
 First match wins; specific shapes stand before general ones and `text/v1` is last. Profiles of third parties come from
-the entry point group `ctx.profiles`, before `text/v1`.
+the entry point group `ctx.profiles`: before the built-in of their family where they say so, else before `text/v1`.
 """
 
 import re
@@ -44,8 +44,11 @@ def profiles_in_order() -> tuple[Profile, ...]:
     """Built-in profiles with those of third parties in their places."""
     from ctx.digest.plugins import third_party_profiles
 
-    found = third_party_profiles()
-    return (*_PROFILES[:-1], *found, _PROFILES[-1]) if found else _PROFILES
+    order = list(_PROFILES[:-1])
+    for profile in third_party_profiles():
+        built_in = [place for place, known in enumerate(order) if known.family == profile.family]
+        order.insert(built_in[0] if built_in and profile.before_built_in else len(order), profile)
+    return (*order, _PROFILES[-1])
 
 
 def detect(ctx: DigestContext, profiles: tuple[Profile, ...]) -> tuple[Profile, str, tuple[tuple[str, str], ...]]:
@@ -81,7 +84,7 @@ def render_run_digest(
         profiles: Replaces the built-in tuple: the same profile with a change, for an experiment.
     """
     profile, matched, declined = detect(ctx, profiles if profiles is not None else profiles_in_order())
-    contract = load_contract(profile.family)
+    contract = load_contract(profile.family, profile.contract_folders())
     content = profile.content_classes | contract.content_classes
     ctx.masker = Masker(content=content, host_paths=ctx.manifest.host_paths)
     ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker, kept=ctx.masked)

@@ -6,11 +6,13 @@ so they can be tested without one.
 """
 
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import pairwise
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from ctx.canonical import Masker, VolatileClass
@@ -270,10 +272,18 @@ class Profile:
     """`<family>/vN`."""
     content_classes: ClassVar[frozenset[VolatileClass]] = frozenset()
     """Volatile classes that are content for this family (S1.16)."""
+    before_built_in: ClassVar[bool] = False
+    """For a profile of a third party: it is asked before the built-in profile of its family (S5.0.4)."""
 
     @property
     def family(self) -> str:
         return self.version.partition("/")[0]
+
+    def contract_folders(self) -> tuple[Path, ...]:
+        """Where `<family>.toml` is looked for besides the package's own contracts: beside the profile's module."""
+        home = type(self).__module__
+        file = getattr(sys.modules.get(home), "__file__", None)
+        return () if file is None or home.startswith("ctx.") else (Path(file).parent,)
 
     def loaded(self) -> "Profile":
         """The profile itself; a stand-in answers with the profile it stands for."""
