@@ -90,7 +90,7 @@ def printed(items: Sequence[EvidenceItem]) -> list[Printed]:
             column=place.column if isinstance(place.column, int) else None,
             code="" if code.lower() in WORDS else code,
             identity=" ".join(item.identity.split()),
-            expanded=summary.removeprefix("expanded at ") if summary.startswith("expanded at ") else "",
+            expanded=summary.partition("expanded at ")[2],
         )
         members = item.fields.get("member_count", 1)
         assert isinstance(members, int)
@@ -100,10 +100,10 @@ def printed(items: Sequence[EvidenceItem]) -> list[Printed]:
 
 def agrees(row: Mapping[str, Any], one: Printed, *, columns: bool, codes: bool) -> bool:
     """Whether a printed diagnostic is the recorded one."""
-    places = [(one.file, one.line, one.column)]
+    places: list[tuple[str, int | None, int | None]] = [(one.file, one.line, one.column)]
     if one.expanded:
-        file, line, column = one.expanded.rsplit(":", 2)
-        places.append((file, int(line), int(column) if column.isdigit() else None))
+        name, number, start = one.expanded.rsplit(":", 2)
+        places.append((name, int(number), int(start) if start.isdigit() else None))
     message = " ".join(row["message"].split("\n")[0].split()).rstrip(".")
     if message not in one.identity or (codes and row.get("code", "") != one.code):
         return False

@@ -127,7 +127,9 @@ def identity_of(head: Head) -> str:
     place = head.place or ":".join(
         str(part) for part in (head.file, head.line, head.column) if part is not None and part != ""
     )
-    claim = f"{head.code} {head.message}" if head.code else head.message
+    # javac's categories are words that its messages begin with: they keep their brackets.
+    code = f"[{head.code}]" if head.dialect == "javac" else head.code
+    claim = f"{code} {head.message}" if head.code else head.message
     return f"{place}: {claim}" if place else claim
 
 
@@ -162,7 +164,7 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
                 identity=identity,
                 location=_location(head),
                 failure_class=head.code or head.word or Missing.NOT_PRESENT,
-                summary=through or Missing.NOT_PRESENT,
+                summary=_summary(head, through),
                 source=view.source(finding.line),
                 detail=view.source(finding.first, finding.last)
                 if finding.last > finding.first
@@ -171,6 +173,13 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
             )
         )
     return sorted(items, key=lambda item: SEVERITY_RANK[item.severity])
+
+
+def _summary(head: Head, through: str) -> str | Missing:
+    """The place that led to the diagnostic, behind its severity where no code stands in the identity."""
+    if not through:
+        return Missing.NOT_PRESENT
+    return through if head.code or not head.word else f"{head.word}, {through}"
 
 
 def _location(head: Head) -> Location | Missing:
