@@ -71,12 +71,12 @@ def _masked_pieces(screen: bytes, masker: Masker) -> Iterator[bytes]:
     if len(screen) <= _LARGE:
         yield _masked(screen, masker)
     else:
-        for window in _windows(screen):
+        for window in line_windows(screen):
             yield _masked_fast(window, masker)
 
 
-def _windows(data: bytes, size: int = _WINDOW) -> Iterator[bytes]:
-    """Pieces of about `size` bytes that end at line ends."""
+def line_windows(data: bytes, size: int = _WINDOW) -> Iterator[bytes]:
+    """Pieces of about `size` bytes that end at line ends; joined they are `data`."""
     start = 0
     while start < len(data):
         end = min(start + size, len(data))
@@ -101,7 +101,7 @@ def _masked_fast(window: bytes, masker: Masker) -> bytes:
     try:
         import polars
 
-        pieces = [piece.decode("utf-8") for piece in _windows(window, _PIECE)]
+        pieces = [piece.decode("utf-8") for piece in line_windows(window, _PIECE)]
     except (ImportError, UnicodeDecodeError):
         return _masked(window, masker)
     pattern = _combined(masker)

@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ctx.digest.base import DigestContext, Profile
+from ctx.digest.handle import line_windows
 from ctx.evidence import (
     Coverage,
     CoverageReason,
@@ -48,6 +49,8 @@ RARE_LIMIT = 12
 SHAPE_FROM_COUNT = 20
 SHAPE_LIMIT = 6
 QUOTED_LIMIT = 400
+_VECTOR_FROM_BYTES = 1 << 20
+"""From this size on a vectorised engine looks for loud words."""
 _MAX_COLUMNS = 4096
 
 # Error words count where a program puts them: at the start of a line, after a prefix that ends in a colon, bracket or
@@ -197,26 +200,42 @@ def _is_search(argv: tuple[str, ...]) -> bool:
 
 def standing_lines(view: StreamView) -> Iterator[int]:
     """Screen lines of rank 1, in order; linear in the size of the stream."""
-    screen = view.screen
     previous = 0
-    position = 0
-    while True:
-        match = _LOUD.search(screen, position)
-        if match is None:
-            break
-        line = view.line_at(match.start())
-        start = view.start_of(line)
-        end = screen.find(b"\n", match.end())
-        end = len(screen) if end < 0 else end
-        if line != previous and is_standing(screen[start : min(end, start + _MAX_COLUMNS)].decode("utf-8", "replace")):
-            yield line
+    for line in _loud_lines(view):
         previous = line
-        position = end
-        if position >= len(screen):
-            break
+        if is_standing(view.line(line)[:_MAX_COLUMNS]):
+            yield line
     last = view.line_count
     if last and last != previous and _PROMPT.search(view.line(last)[-200:]):
         yield last
+
+
+def _loud_lines(view: StreamView) -> Iterator[int]:
+    """Screen lines with a word of `_LOUD` in them, in order: candidates, found cheaply."""
+    if len(view.screen) <= _VECTOR_FROM_BYTES:
+        yield from _loud_lines_searched(view)
+        return
+    try:
+        import polars
+    except ImportError:
+        yield from _loud_lines_searched(view)
+        return
+    first = 1
+    for window in line_windows(view.screen):
+        lines = window.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        loud = polars.Series("line", lines, dtype=polars.String).str.contains(_LOUD.pattern.decode("ascii"))
+        yield from (first + index for index in loud.arg_true().to_list())
+        first += len(lines)
+
+
+def _loud_lines_searched(view: StreamView) -> Iterator[int]:
+    screen = view.screen
+    match = _LOUD.search(screen)
+    while match is not None:
+        line = view.line_at(match.start())
+        yield line
+        end = screen.find(b"\n", match.end())
+        match = _LOUD.search(screen, end) if end >= 0 else None
 
 
 def is_standing(text: str) -> bool:
