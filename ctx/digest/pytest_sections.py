@@ -119,7 +119,8 @@ PROGRESS = re.compile(
     rb"(?:\A|\n)(?:[^\s:][^\n:]{0,300}\.py(?:::[^\n]{0,400})?(?<!:)(?<! \.\.\.)"
     rb" (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)\b"
     rb"|\[gw[0-9]+\] \[ *[0-9]+%\] [A-Z]+ "
-    rb"|[^\s:][^\n:]{0,300}\.\w+ [.FEsxXRuP,]+ *(?:\[ *[0-9]+%\])?\r?(?=\n|\Z)"
+    rb"|[^\s:][^\n:]{0,300}\.(?:(?:py|txt|rst|md) [.FEsxXRuP,]+ *(?:\[ *[0-9]+%\])?"
+    rb"|[A-Za-z]\w* [.FEsxXRuP,]+ *\[ *[0-9]+%\])\r?(?=\n|\Z)"
     rb"|[.FEsxXRuP,]* *\[ *[0-9]+%\]\r?(?=\n|\Z))"
 )
 """A result row or a row of progress marks."""

@@ -71,12 +71,13 @@ _PREFIXED = re.compile(
 _CASED = re.compile(
     r"^.{0,120}?\b(?:ERROR|ERR|FATAL|CRIT|CRITICAL|SEVERE|PANIC|EMERG|ALERT|FAILED|FAILURE)\b"
     r"|\b[A-Z]\w*(?:Error|Exception|Panic|Fault)\b(?::|$| at )"
+    r"|\bpanicked at\b|^Traceback \(most recent call last|^Exception in thread|^ *Caused by: "
     r"|\bSIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE)\b|\bE!|\*\*\* "
 )
 _LOUD = re.compile(
     rb"(?i)error|fatal|fail|panic|exception|critical|severe|emerg|alert|abort|killed|fault|dumped|memory|denied|"
     rb"not found|no such|cannot|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|"
-    rb"invalid|unknown|unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|\*\*\* |e!"
+    rb"invalid|unknown|unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|traceback|caused by|\*\*\* |e!"
 )
 _ZERO = re.compile(
     r"\b(?:0|no) (?:errors?|failures?|failed|conflicts?|exceptions?)\b|\berrors?[:=] ?0\b", re.IGNORECASE

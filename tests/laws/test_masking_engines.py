@@ -9,7 +9,7 @@ from ctx.digest.base import CaptureFacts
 from ctx.digest.handle import (
     _masked,
     _masked_fast,
-    _windows,
+    line_windows,
     content_handle,
     handle_with_identities,
     masked_digest,
@@ -45,7 +45,7 @@ def test_both_engines_mask_rules_whose_padding_moves() -> None:
 
 @given(st.binary(max_size=60), st.integers(1, 20))
 def test_windows_cut_at_line_ends_and_lose_nothing(data: bytes, size: int) -> None:
-    windows = list(_windows(data, size))
+    windows = list(line_windows(data, size))
     assert b"".join(windows) == data
     assert all(window.endswith(b"\n") for window in windows[:-1])
 
