@@ -3,7 +3,7 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,34 +22,52 @@ from referee.score import Row
 from referee.summarise import family_statistics, pairs_of, statistics
 
 Control = dict[str, object]
+NAMES = (
+    "raw",
+    "empty",
+    "lying",
+    "truncating",
+    "dead_address",
+    "tampered_corpus",
+    "shuffled_truth",
+    "treatment_is_baseline",
+    "repeat",
+)
+"""Every control, in the order of S15.8."""
 
 
 def run_controls(protocol: Protocol, chosen: Sequence[tuple[Corpus, Case]], results: Results) -> list[Control]:
     """Every control, in a fixed order: name, whether it held, and what was seen."""
-    checks: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("raw", lambda: _raw(results)),
-        ("empty", lambda: _empty(chosen, results)),
-        ("lying", lambda: _lying(protocol, chosen, results)),
-        ("truncating", lambda: _truncating(results)),
-        ("dead_address", lambda: _dead_address(results)),
-        ("tampered_corpus", lambda: _tampered(chosen)),
-        ("shuffled_truth", lambda: _shuffled(chosen, results)),
-        ("treatment_is_baseline", lambda: _same(protocol, results)),
-    )
-    found: list[Control] = []
-    for name, check in checks:
-        problem = check()
-        found.append({"name": name, "held": not problem, "detail": problem})
-    return found
+    found = {
+        **row_controls(protocol, results.rows),
+        "empty": _empty(chosen, results),
+        "tampered_corpus": _tampered(chosen),
+        "shuffled_truth": _shuffled(chosen, results),
+        "repeat": results.repeat_problem,
+    }
+    return [{"name": name, "held": not found[name], "detail": found[name]} for name in NAMES]
 
 
-def _once(results: Results, arm: str) -> list[Row]:
-    return list({row.case: row for row in results.rows if row.arm == arm}.values())
+def row_controls(protocol: Protocol, rows: Sequence[Row]) -> dict[str, str]:
+    """Controls that the table alone decides, for whoever checks a receipt to decide again: name -> problem."""
+    return {
+        "raw": _raw(rows),
+        "lying": _lying(protocol, rows),
+        "truncating": _truncating(rows),
+        "dead_address": _dead_address(rows),
+        "treatment_is_baseline": _same(protocol, rows),
+    }
 
 
-def _raw(results: Results) -> str:
+def _once(rows: Sequence[Row], arm: str) -> list[Row]:
+    return list({row.case: row for row in rows if row.arm == arm}.values())
+
+
+def _raw(rows: Sequence[Row]) -> str:
     """Preservation 1, containment 0, no undeclared omission."""
-    for row in _once(results, "raw"):
+    if not _once(rows, "raw"):
+        return "no case was judged"
+    for row in _once(rows, "raw"):
         recalls = (
             row.identity_recall_inline,
             row.decisive_recall_inline,
@@ -73,33 +91,33 @@ def _empty(chosen: Sequence[tuple[Corpus, Case]], results: Results) -> str:
     return ""
 
 
-def _lying(protocol: Protocol, chosen: Sequence[tuple[Corpus, Case]], results: Results) -> str:
+def _lying(protocol: Protocol, rows: Sequence[Row]) -> str:
     """A false claim on every failing case, and the verdict that follows from it."""
-    failing = {case.id for _, case in chosen if case.truth.outcome == "fail"}
-    for row in _once(results, "liar"):
-        if row.case in failing and not row.false_claims:
+    failing = [row for row in _once(rows, "liar") if row.outcome == "fail"]
+    for row in failing:
+        if not row.false_claims:
             return f"{row.case}: a lie was not caught"
     if not failing:
         return ""
-    verdict = decide(_evidence(replace(protocol, treatment="liar"), results.rows))
+    verdict = decide(_evidence(replace(protocol, treatment="liar"), rows))
     return "" if verdict.verdict is Verdict.REJECT else f"the lying arm is not rejected: {verdict.verdict}"
 
 
-def _truncating(results: Results) -> str:
+def _truncating(rows: Sequence[Row]) -> str:
     """Cases whose decisive strings stand at the end are lost, and the omissions are counted."""
-    rows = _once(results, "truncating")
-    for row in rows:
+    own = _once(rows, "truncating")
+    for row in own:
         recall = row.decisive_recall_addressable
         if row.decisive_position == "tail" and row.tokens_first < row.tokens_raw and recall is not None and recall >= 1:
             return f"{row.case}: a silent head is said to keep the decisive end"
-    incomplete = [row for row in rows if row.identity_recall_inline is not None and row.identity_recall_inline < 1]
+    incomplete = [row for row in own if row.identity_recall_inline is not None and row.identity_recall_inline < 1]
     silent = [row.case for row in incomplete if not row.undeclared_omissions]
     return f"{silent[0]}: an omission that nothing declares was not counted" if silent else ""
 
 
-def _dead_address(results: Results) -> str:
+def _dead_address(rows: Sequence[Row]) -> str:
     """Addresses that do not resolve are counted."""
-    for row in _once(results, "dead_address"):
+    for row in _once(rows, "dead_address"):
         if not row.unresolvable_addresses:
             return f"{row.case}: a dead address was not counted"
     return ""
@@ -171,12 +189,12 @@ def _neighbours(cases: Sequence[Case]) -> Iterator[tuple[Case, Case]]:
             yield from zip(group, [*group[1:], group[0]], strict=True)
 
 
-def _same(protocol: Protocol, results: Results) -> str:
+def _same(protocol: Protocol, rows: Sequence[Row]) -> str:
     """A treatment that is the baseline shows no difference and no gain."""
-    twins = [replace(row, arm=arm) for row in results.rows if row.arm == protocol.baseline for arm in ("same", "twin")]
+    twins = [replace(row, arm=arm) for row in rows if row.arm == protocol.baseline for arm in ("same", "twin")]
     compared = replace(protocol, baseline="same", treatment="twin")
     evidence = _evidence(compared, twins)
-    if any(found["difference"] != 0 for found in evidence.overall.values()):
+    if any(found["difference"] for found in evidence.overall.values()):
         return "a treatment that is the baseline differs from it"
     codes = {reason.code for reason in decide(evidence).reasons}
     return "" if ReasonCode.NO_GAIN in codes else "a treatment that is the baseline is said to gain"

@@ -4,15 +4,18 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from referee.arms import ARMS, find_arm
+from referee.arms.command import load_arm_file
 from referee.corpus.layout import Corpus
 from referee.errors import CorpusError, UsageError
 from referee.protocol import CorpusRef, Protocol, Registration, load_protocol, registration_of
 from referee.receipts.statement import build_statement, write_receipt
 from referee.receipts.summary import markdown_text
-from referee.run import Results, chosen_cases, load_checked, run_cases
+from referee.run import WORKERS, Results, chosen_cases, load_checked, run_cases
 from referee.score import Row
 
 JUDGED_FAMILIES = ("lint", "pytest", "text")
@@ -26,6 +29,8 @@ class Receipt:
 
     statement: dict[str, Any]
     rows: tuple[Row, ...]
+    latencies: tuple[tuple[str, str, float], ...] = ()
+    """(case, arm, milliseconds of its first delivery): observed."""
 
     @property
     def verdict(self) -> str:
@@ -57,14 +62,14 @@ def execute(request: Request, progress: Progress = lambda done, total: None) -> 
     if not request.corpora:
         raise UsageError("no corpus; give --corpus DIR, such as corpora/core")
     corpora = load_checked(request.corpora)
-    protocol, registration = _protocol(request, corpora)
+    protocol, registration, arm_specs = _protocol(request, corpora)
     exploratory = request.protocol_file is None or bool(request.cases or request.families or request.readers)
     chosen = chosen_cases(corpora, request.cases, request.families)
     if not chosen:
         raise UsageError("no case is left to judge; widen --case or --family")
-    options = {} if request.workers is None else {"workers": request.workers}
+    workers = WORKERS if request.workers is None else request.workers
     started_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    results: Results = run_cases(protocol, chosen, progress=progress, **options)
+    results: Results = run_cases(protocol, chosen, workers=workers, progress=progress, arm_specs=arm_specs)
     statement = build_statement(
         protocol,
         corpora,
@@ -75,11 +80,42 @@ def execute(request: Request, progress: Progress = lambda done, total: None) -> 
         protocol_changed=_changed(request.protocol_file, protocol),
         expected_families=() if exploratory else JUDGED_FAMILIES,
         started_at=started_at,
+        arm_specs=arm_specs,
     )
-    return Receipt(statement=statement, rows=tuple(results.rows))
+    return Receipt(statement=statement, rows=tuple(results.rows), latencies=tuple(results.latencies))
 
 
-def _protocol(request: Request, corpora: Sequence[Corpus]) -> tuple[Protocol, Registration]:
+def _named_arms(protocol: Protocol, base: Path) -> tuple[Protocol, dict[str, str]]:
+    """The protocol with arm files under their names, and where the files are: a path is another one elsewhere."""
+    specs: dict[str, str] = {}
+    digests: dict[str, str] = {}
+    known = {entry.name for entry in ARMS}
+
+    def named(spec: str) -> str:
+        if not spec.endswith(".toml"):
+            find_arm(spec).close()
+            return spec
+        path = next((p for p in (Path(spec), base / spec) if p.exists()), Path(spec))
+        name = load_arm_file(path).name
+        if name in known or specs.get(name, str(path.resolve())) != str(path.resolve()):
+            raise UsageError(f"arm file {spec}: name {name!r} is taken by another arm; give it one of its own")
+        specs[name] = str(path.resolve())
+        digests[name] = sha256(path.read_bytes()).hexdigest()
+        return name
+
+    return (
+        replace(
+            protocol,
+            baseline=named(protocol.baseline),
+            treatment=named(protocol.treatment),
+            others=tuple(named(spec) for spec in protocol.others),
+            arm_files=digests,
+        ),
+        specs,
+    )
+
+
+def _protocol(request: Request, corpora: Sequence[Corpus]) -> tuple[Protocol, Registration, dict[str, str]]:
     if request.protocol_file is None:
         if len(request.arms) < 2:
             raise UsageError("two arms are compared: give --arm BASELINE --arm TREATMENT, or --protocol FILE")
@@ -100,9 +136,11 @@ def _protocol(request: Request, corpora: Sequence[Corpus]) -> tuple[Protocol, Re
     if request.readers:
         unknown = [reader for reader in request.readers if reader not in protocol.readers]
         if unknown:
-            raise UsageError(f"reader {unknown[0]!r}: unknown; known: {', '.join(protocol.readers)}")
-        protocol = replace(protocol, readers=request.readers)
-    return protocol, registration
+            raise UsageError(f"--reader {unknown[0]}: no such reader; known: {', '.join(protocol.readers)}")
+        protocol = replace(protocol, readers=tuple(r for r in protocol.readers if r in request.readers))
+    base = request.protocol_file.parent if request.protocol_file else Path()
+    named, specs = _named_arms(protocol, base)
+    return named, registration, specs
 
 
 def _check_corpora(protocol: Protocol, corpora: Sequence[Corpus]) -> None:
@@ -143,4 +181,4 @@ def _changed(protocol_file: Path | None, protocol: Protocol) -> bool:
 
 def save(receipt: Receipt, out: Path) -> None:
     """The receipt at `out`, its table and summary beside it."""
-    write_receipt(out, receipt.statement, receipt.rows, markdown_text(receipt.statement))
+    write_receipt(out, receipt.statement, receipt.rows, markdown_text(receipt.statement), receipt.latencies)

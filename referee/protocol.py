@@ -5,10 +5,11 @@ horizon, margins, alpha and the least number of clusters. Its digest is in the r
 it. Unknown keys are errors, and one load reports all problems.
 """
 
+import difflib
 import subprocess
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import rfc8785
 
 from referee.errors import UsageError
+from referee.gate.reasons import HOLDING, REJECTING, ReasonCode
 from referee.ledger import Prices
 from referee.readers.recognisers import recognisers
 from referee.readers.scripted import READERS, reader_table
@@ -27,11 +29,15 @@ CONTROL_ARMS = ("raw", "empty", "liar", "truncating", "dead_address")
 """Arms that every receipt needs for its controls, whatever the protocol compares (S15.8)."""
 _TOP = (
     "schema", "name", "corpora", "arms", "readers", "repeats", "seed", "encoding", "inline_tokens", "prices",
-    "horizon_turns", "base_tokens", "endpoints", "margins", "alpha", "minimum_clusters", "stop_rule",
+    "horizon_turns", "base_tokens", "budget_tokens", "endpoints", "margins", "alpha", "minimum_clusters", "gate_rules",
+    "stop_rule",
 )  # fmt: skip
 _PRICES = ("input", "read", "write", "output")
 _MARGINS = ("success", "preservation", "family_reversal")
-ENDPOINTS = ("success", "preservation", "tokens")
+ENDPOINTS = {"success": "more", "preservation": "more", "tokens": "less"}
+"""Primary endpoint -> which direction is better."""
+GATE_RULES = tuple(str(code) for code in ReasonCode if code in REJECTING | HOLDING)
+"""Every reason the gate knows, in its order; a protocol may list them, never leave one out."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +72,16 @@ class Protocol:
     margin_family_reversal: float = 0.05
     alpha: float = 0.05
     minimum_clusters: int = 5
+    budget_tokens: int = 0
+    """What arms that take a budget are told; 0 leaves it to them."""
+    arm_files: Mapping[str, str] = field(default_factory=dict)
+    """Name of an arm that an arm file describes -> SHA-256 of the file."""
     stop_rule: str = "one pass over every case; no look at results before the end"
+
+    @property
+    def compared(self) -> tuple[str, str]:
+        """Baseline and treatment."""
+        return (self.baseline, self.treatment)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -82,6 +97,7 @@ class Protocol:
                 {"name": c.name, "version": c.version, "manifest_digest": c.manifest_digest} for c in self.corpora
             ],
             "arms": {"baseline": self.baseline, "treatment": self.treatment, "others": list(self.others)},
+            "arm_files": dict(self.arm_files),
             "readers": list(self.readers),
             "repeats": self.repeats,
             "seed": self.seed,
@@ -96,7 +112,9 @@ class Protocol:
             },
             "base_tokens": self.prices.base_tokens,
             "horizon_turns": self.prices.horizon_turns,
-            "endpoints": list(ENDPOINTS),
+            "budget_tokens": self.budget_tokens,
+            "endpoints": dict(ENDPOINTS),
+            "gate_rules": list(GATE_RULES),
             "margins": {
                 "success": self.margin_success,
                 "preservation": self.margin_preservation,
@@ -141,6 +159,23 @@ def parse_protocol(document: Mapping[str, Any], name: str) -> Protocol:
     return protocol
 
 
+def _near(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def protocol_from_canonical(parameters: Mapping[str, Any]) -> Protocol:
+    """The protocol that `Protocol.to_canonical` gave; what follows from other values (digests, tables) is left out.
+
+    Raises:
+        UsageError: As `load_protocol` does.
+        KeyError: A value is missing.
+    """
+    followed = ("encoding_digest", "reader_table", "recognisers", "arm_files", "endpoints")
+    document = {key: value for key, value in parameters.items() if key not in followed}
+    return replace(parse_protocol(document, "receipt"), arm_files=dict(parameters["arm_files"]))
+
+
 class _Reader:
     """Typed getters that collect problems."""
 
@@ -154,7 +189,7 @@ class _Reader:
     def known(self, table: Mapping[str, Any], path: str, keys: tuple[str, ...]) -> None:
         for key in table:
             if key not in keys:
-                self.problem(f"{path}{key}", f"unknown key; known: {', '.join(keys)}")
+                self.problem(f"{path}{key}", f"unknown key{_near(key, keys)}; known: {', '.join(keys)}")
 
     def text(self, table: Mapping[str, Any], key: str, path: str = "", default: str | None = None) -> str:
         value = table.get(key, default)
@@ -214,8 +249,16 @@ class _Reader:
             if reader not in {known.name for known in READERS}:
                 self.problem("readers", f"{reader!r} is unknown; known: {', '.join(r.name for r in READERS)}")
         endpoints = self.names(document, "endpoints")
-        if endpoints and tuple(endpoints) != ENDPOINTS:
+        if endpoints and tuple(endpoints) != tuple(ENDPOINTS):
             self.problem("endpoints", f"the gate decides by {', '.join(ENDPOINTS)}; list these")
+        rules = self.names(document, "gate_rules")
+        if rules:
+            for rule in rules:
+                if rule not in GATE_RULES:
+                    self.problem("gate_rules", f"{rule!r} is unknown{_near(rule, GATE_RULES)}")
+            missing = [rule for rule in GATE_RULES if rule not in rules]
+            if missing:
+                self.problem("gate_rules", f"no rule can be left out; missing: {', '.join(missing)}")
         return Protocol(
             name=self.text(document, "name"),
             corpora=self.corpora(document),
@@ -240,6 +283,7 @@ class _Reader:
             margin_family_reversal=self.number(margins, "family_reversal", 0.05, low=0, high=1, path="margins."),
             alpha=self.number(document, "alpha", 0.05, low=0.001, high=0.5),
             minimum_clusters=self.whole(document, "minimum_clusters", 5, low=2),
+            budget_tokens=self.whole(document, "budget_tokens", 0),
             stop_rule=self.text(document, "stop_rule", default="one pass over every case"),
         )
 
@@ -276,13 +320,21 @@ class Registration:
 
 
 def registration_of(path: Path) -> Registration:
-    """What the project's history says of a protocol file; outside a history it is uncommitted."""
+    """What the project's history says of a protocol file; outside a history it is uncommitted.
+
+    The first commit is the oldest one that holds the file with these bytes: a file that was changed and committed again
+    is on record from the change on.
+    """
     folder, name = path.resolve().parent, path.name
-    first = _git(folder, "log", "--diff-filter=A", "--format=%H", "--", name)
     clean = _git(folder, "status", "--porcelain", "--", name)
-    if first is None or clean is None or not first.strip():
+    content = _git(folder, "hash-object", "--", name)
+    if clean is None or content is None:
         return Registration(first_commit="", committed=False)
-    return Registration(first_commit=first.split()[-1], committed=not clean.strip())
+    history = _git(folder, "log", "--format=%H", f"--find-object={content.strip()}", "--", name)
+    commits = (history or "").split()
+    if not commits:
+        return Registration(first_commit="", committed=False)
+    return Registration(first_commit=commits[-1], committed=not clean.strip())
 
 
 def _git(folder: Path, *words: str) -> str | None:

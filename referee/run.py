@@ -1,25 +1,27 @@
 """The loop over case x arm x reader (S14, S15). The clock is read here, and only for what is observed."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from referee.arms import find_arm
+from referee.arms.base import Arm
 from referee.cases import Case
 from referee.corpus.layout import Corpus, load_corpus
 from referee.corpus.verify import verify_corpus
-from referee.delivery import capture_of, one_channel
+from referee.delivery import Capture, capture_of, one_channel
 from referee.episode import Episode
-from referee.errors import CorpusError, UsageError
+from referee.errors import CorpusError, RunError, UsageError
 from referee.grading import succeeded
 from referee.ledger import cost_of
-from referee.metrics.determinism import digests_elsewhere, text_digest
+from referee.metrics.determinism import runs_elsewhere, text_digest
 from referee.metrics.preservation import preservation
 from referee.protocol import Protocol
 from referee.readers.scripted import READERS, read
-from referee.score import Row, sorted_rows
+from referee.score import Row, cells, sorted_rows
 from referee.tokens import encoder
 
 WORKERS = max(1, min(4, os.cpu_count() or 1))
@@ -43,16 +45,20 @@ class Results:
     losses: list[Loss] = field(default_factory=list)
     episodes: dict[tuple[str, str, str], Episode] = field(default_factory=dict)
     """(case, arm, reader) -> episode; for controls and for people, not part of a receipt."""
-    latency_ms: dict[str, list[float]] = field(default_factory=dict)
-    """Arm -> time of each first delivery; observed."""
+    latencies: list[tuple[str, str, float]] = field(default_factory=list)
+    """(case, arm, milliseconds of the first delivery); observed."""
+    digests: dict[tuple[str, str], str] = field(default_factory=dict)
+    """(case, arm) -> digest of the first delivery's text."""
+    repeat_problem: str = ""
+    """What rows of a run in another environment differ in; empty where they are equal."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Task:
     corpus: Path
     case_id: str
-    arms: tuple[str, ...]
     protocol: Protocol
+    arm_specs: Mapping[str, str]
 
 
 def load_checked(folders: Sequence[Path]) -> tuple[Corpus, ...]:
@@ -99,14 +105,27 @@ def run_cases(
     *,
     workers: int = WORKERS,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    arm_specs: Mapping[str, str] | None = None,
 ) -> Results:
-    """Every case by every arm and reader of the protocol; rows sorted by case, arm, reader."""
+    """Every case by every arm and reader of the protocol; rows sorted by case, arm, reader.
+
+    Args:
+        arm_specs: Name of an arm -> what `find_arm` makes it from, where that is not its name (arm files).
+    Raises:
+        UsageError: An arm that is not known.
+        RunError: A case id that stands in the corpora twice.
+    """
+    specs = dict(arm_specs or {})
+    counted = Counter(case.id for _, case in chosen)
+    twice = sorted(name for name, count in counted.items() if count > 1)
+    if twice:
+        raise RunError(f"case {twice[0]}: in more than one corpus; rename it in one of them")
     tasks = [
-        _Task(corpus=Path(corpus.folder), case_id=case.id, arms=protocol.arms, protocol=protocol)
+        _Task(corpus=Path(corpus.folder), case_id=case.id, protocol=protocol, arm_specs=specs)
         for corpus, case in chosen
     ]
-    for spec in protocol.arms:
-        find_arm(spec).close()
+    for name in protocol.arms:
+        find_arm(specs.get(name, name)).close()
     results = Results()
     # The largest outputs first: the pool ends together.
     order = sorted(range(len(tasks)), key=lambda i: -(len(chosen[i][1].stdout) + len(chosen[i][1].stderr)))
@@ -119,97 +138,104 @@ def run_cases(
             for done, found in enumerate(pool.map(_judge, [tasks[i] for i in order]), 1):
                 _collect(results, found)
                 progress(done, len(tasks))
-    _mark_nondeterministic(results, protocol, chosen)
     results.rows = sorted_rows(results.rows)
     results.losses.sort(key=lambda loss: (loss.case, loss.arm))
+    results.latencies.sort()
+    _compare_elsewhere(results, protocol, chosen, specs)
     return results
 
 
 def _collect(results: Results, found: Results) -> None:
     results.rows += found.rows
     results.losses += found.losses
+    results.latencies += found.latencies
     results.episodes.update(found.episodes)
-    for arm, times in found.latency_ms.items():
-        results.latency_ms.setdefault(arm, []).extend(times)
+    results.digests.update(found.digests)
 
 
 def _judge(task: _Task) -> Results:
-    """One case by every arm and reader."""
     case = next(case for case in _corpus(task.corpus).cases if case.id == task.case_id)
-    counter = encoder(task.protocol.encoding)
+    return judge_case(case, task.protocol, task.arm_specs)
+
+
+def judge_case(case: Case, protocol: Protocol, arm_specs: Mapping[str, str]) -> Results:
+    """One case by every arm and reader; see `run_cases` for `arm_specs`."""
+    counter = encoder(protocol.encoding)
     capture = capture_of(case)
     raw_tokens = counter.count(one_channel(capture))
     results = Results()
-    for spec in task.arms:
-        arm = find_arm(spec)
+    for name in protocol.arms:
+        arm = find_arm(arm_specs.get(name, name))
         try:
-            delivery = arm.deliver(capture, counter)
-            repeats = [arm.deliver(capture, counter).text for _ in range(task.protocol.repeats - 1)]
-            kept = preservation(
-                case,
-                capture,
-                delivery,
-                counter,
-                inline_tokens=task.protocol.inline_tokens,
-                raw_tokens=raw_tokens,
-            )
-            results.latency_ms.setdefault(spec, []).append(delivery.seconds * 1000)
-            if kept.lost or kept.notes:
-                results.losses.append(Loss(case=case.id, arm=spec, lost=kept.lost, notes=kept.notes))
-            for reader in READERS:
-                if reader.name not in task.protocol.readers:
-                    continue
-                episode = read(
-                    reader,
-                    case_id=case.id,
-                    question=case.question,
-                    capture=capture,
-                    arm=spec,
-                    delivery=delivery,
-                    encoder=counter,
-                )
-                results.episodes[(case.id, spec, reader.name)] = episode
-                cost = cost_of(episode.turns, task.protocol.prices)
-                results.rows.append(
-                    Row(
-                        case=case.id,
-                        family=case.family,
-                        cluster=case.source_repo or "unknown",
-                        arm=spec,
-                        reader=reader.name,
-                        success=succeeded(case, episode),
-                        ending=str(episode.ending),
-                        turns=len(episode.turns),
-                        tokens_raw=raw_tokens,
-                        tokens_first=delivery.tokens,
-                        tokens_delivered=cost.tokens_delivered,
-                        tokens_retrieved=cost.tokens_retrieved,
-                        tokens_resident=cost.tokens_resident,
-                        cost_uncached=cost.cost_uncached,
-                        priced_cost=cost.priced_cost,
-                        identity_recall_inline=kept.identity_recall_inline,
-                        identity_recall_addressable=kept.identity_recall_addressable,
-                        decisive_recall_inline=kept.decisive_recall_inline,
-                        decisive_recall_addressable=kept.decisive_recall_addressable,
-                        false_claims=kept.false_claims,
-                        undeclared_omissions=kept.undeclared_omissions,
-                        unresolvable_addresses=kept.unresolvable_addresses,
-                        required_fraction=kept.required_fraction,
-                        containment=kept.containment,
-                        frontier=kept.frontier,
-                        small_output_overhead=kept.small_output_overhead,
-                        deterministic=all(text == delivery.text for text in repeats),
-                        lost=len(kept.lost),
-                        outcome=case.truth.outcome,
-                        size=case.strata.get("size", ""),
-                        decisive_position=case.strata.get("decisive_position", ""),
-                        hostility=case.strata.get("hostility", ""),
-                        arm_error=delivery.arm_error,
-                    )
-                )
+            _judge_arm(results, case, capture, protocol, name, arm, raw_tokens)
         finally:
             arm.close()
     return results
+
+
+def _judge_arm(
+    results: Results, case: Case, capture: Capture, protocol: Protocol, name: str, arm: Arm, raw_tokens: int
+) -> None:
+    counter, budget = encoder(protocol.encoding), protocol.budget_tokens or None
+    delivery = arm.deliver(capture, counter, budget)
+    repeats = [arm.deliver(capture, counter, budget).text for _ in range(protocol.repeats - 1)]
+    kept = preservation(case, capture, delivery, counter, inline_tokens=protocol.inline_tokens, raw_tokens=raw_tokens)
+    results.latencies.append((case.id, name, delivery.seconds * 1000))
+    results.digests[(case.id, name)] = text_digest(delivery.text)
+    if kept.lost or kept.notes:
+        results.losses.append(Loss(case=case.id, arm=name, lost=kept.lost, notes=kept.notes))
+    for reader in READERS:
+        if reader.name not in protocol.readers:
+            continue
+        episode = read(
+            reader,
+            case_id=case.id,
+            question=case.question,
+            capture=capture,
+            arm=name,
+            delivery=delivery,
+            encoder=counter,
+        )
+        results.episodes[(case.id, name, reader.name)] = episode
+        cost = cost_of(episode.turns, protocol.prices)
+        results.rows.append(
+            Row(
+                case=case.id,
+                family=case.family,
+                cluster=case.source_repo or "unknown",
+                arm=name,
+                reader=reader.name,
+                success=succeeded(case, episode),
+                ending=str(episode.ending),
+                turns=len(episode.turns),
+                tokens_raw=raw_tokens,
+                tokens_first=delivery.tokens,
+                tokens_delivered=cost.tokens_delivered,
+                tokens_retrieved=cost.tokens_retrieved,
+                tokens_resident=cost.tokens_resident,
+                cost_uncached=cost.cost_uncached,
+                priced_cost=cost.priced_cost,
+                identity_recall_inline=kept.identity_recall_inline,
+                identity_recall_addressable=kept.identity_recall_addressable,
+                decisive_recall_inline=kept.decisive_recall_inline,
+                decisive_recall_addressable=kept.decisive_recall_addressable,
+                false_claims=kept.false_claims,
+                undeclared_omissions=kept.undeclared_omissions,
+                unresolvable_addresses=kept.unresolvable_addresses,
+                required_fraction=kept.required_fraction,
+                containment=kept.containment,
+                frontier=kept.frontier,
+                small_output_overhead=kept.small_output_overhead,
+                deterministic=all(text == delivery.text for text in repeats),
+                lost=len(kept.lost),
+                outcome=case.truth.outcome,
+                size=case.strata.get("size", ""),
+                decisive_position=case.strata.get("decisive_position", ""),
+                stream=case.strata.get("stream", ""),
+                hostility=case.strata.get("hostility", ""),
+                arm_error=delivery.arm_error,
+            )
+        )
 
 
 _LOADED: dict[Path, Corpus] = {}
@@ -221,24 +247,52 @@ def _corpus(folder: Path) -> Corpus:
     return _LOADED[folder]
 
 
-def _mark_nondeterministic(results: Results, protocol: Protocol, chosen: Sequence[tuple[Corpus, Case]]) -> None:
-    """Deliver the treatment again in other environments, and mark the cases whose bytes differ."""
-    from dataclasses import replace
+def judged_elsewhere(chosen: Sequence[tuple[Corpus, Case]]) -> list[str]:
+    """The case of middle size of each family: what is judged again in other environments, for a control."""
+    by_family: dict[str, list[tuple[int, str]]] = {}
+    for _, case in chosen:
+        by_family.setdefault(case.family, []).append((len(case.stdout) + len(case.stderr), case.id))
+    return [sorted(sized)[len(sized) // 2][1] for _, sized in sorted(by_family.items())]
 
-    spec = protocol.treatment
-    arm = find_arm(spec)
-    if not arm.spec:
-        return
-    counter = encoder(protocol.encoding)
-    here = {}
-    try:
-        for _, case in chosen:
-            here[case.id] = text_digest(arm.deliver(capture_of(case), counter).text)
-    finally:
-        arm.close()
-    folders = sorted({Path(corpus.folder) for corpus, _ in chosen})
-    elsewhere = digests_elsewhere(folders, here, spec, protocol.encoding)
-    differing = {name for found in elsewhere for name, digest in here.items() if found.get(name) != digest}
+
+def _compare_elsewhere(
+    results: Results, protocol: Protocol, chosen: Sequence[tuple[Corpus, Case]], specs: Mapping[str, str]
+) -> None:
+    """Deliver the treatment again in other environments; mark the cases whose bytes differ, and rows that do."""
+    name = protocol.treatment
+    here = {case.id: results.digests[(case.id, name)] for _, case in chosen}
+    judged = judged_elsewhere(chosen)
+    found = runs_elsewhere(
+        sorted({Path(corpus.folder) for corpus, _ in chosen}),
+        here,
+        specs.get(name, name),
+        protocol,
+        arm_specs=specs,
+        judged=judged,
+    )
+    unequal = {case for other in found for case, digest in here.items() if other.digests.get(case) != digest}
+    own = [cells(row) for row in results.rows if row.case in judged]
+    results.repeat_problem = next(
+        (
+            f"environment {number}: {problem}"
+            for number, other in enumerate(found, 1)
+            if (problem := _differing(own, other.rows, name, unequal))
+        ),
+        "",
+    )
     results.rows = [
-        replace(row, deterministic=False) if row.arm == spec and row.case in differing else row for row in results.rows
+        replace(row, deterministic=False) if row.arm == name and row.case in unequal else row for row in results.rows
     ]
+
+
+def _differing(
+    here: Sequence[Sequence[str]], there: Sequence[Sequence[str]], treatment: str, unequal: Container[str]
+) -> str:
+    """The first row that is another one in another environment; a treatment whose bytes differ has its own reason."""
+    if len(here) != len(there):
+        return f"{len(there)} rows instead of {len(here)}"
+    for ours, theirs in zip(here, there, strict=True):
+        case, arm, reader = ours[0], ours[3], ours[4]
+        if list(ours) != list(theirs) and not (arm == treatment and case in unequal):
+            return f"{case}, arm {arm}, reader {reader}: another result"
+    return ""

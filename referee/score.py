@@ -44,6 +44,7 @@ class Row:
     """Of truth: a stratum."""
     size: str
     decisive_position: str
+    stream: str
     hostility: str
     arm_error: str
 

@@ -213,7 +213,7 @@ def reversals(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 def strata(rows: Sequence[Row], protocol: Protocol) -> dict[str, dict[str, dict[str, Any]]]:
     """Stratum -> value -> success and preservation of baseline and treatment."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for name in ("outcome", "size", "decisive_position", "hostility"):
+    for name in ("outcome", "size", "decisive_position", "stream", "hostility"):
         for value in sorted({getattr(row, name) for row in rows} - {""}):
             chosen = [row for row in rows if getattr(row, name) == value]
             entry: dict[str, Any] = {"cases": len({row.case for row in chosen})}

@@ -155,9 +155,9 @@ class CommandArm:
         text = decode(done.stdout)
         expected = {"zero": (0,), "child": (capture.exit_code,)}.get(file.exit)
         if done.problem or (expected and done.status not in expected):
-            return failed(done.problem or f"{argv[0]}: exit {done.status}", seconds)
+            return failed(done.problem or f"{_program(argv)}: exit {done.status}", seconds)
         if not text.strip() and (capture.stdout or capture.stderr):
-            return failed(f"{argv[0]}: printed nothing", seconds)
+            return failed(f"{_program(argv)}: printed nothing", seconds)
         return Delivery(
             text=text,
             tokens=encoder.count(text),
@@ -206,8 +206,14 @@ class _CommandWayBack:
     def _fetch(self, argv: Sequence[str]) -> Fetched:
         done = _run(argv, self._folder, self._file.timeout_seconds, self._environment)
         if done.problem or done.status != 0:
-            raise WayBackError(done.problem or f"{argv[0]}: exit {done.status}: {decode(done.stderr)[:200]}")
+            said = decode(done.stderr).replace(str(self._folder), "<folder>")
+            raise WayBackError(done.problem or f"{_program(argv)}: exit {done.status}: {said[:200]}")
         return Fetched(text=decode(done.stdout), body=done.stdout)
+
+
+def _program(argv: Sequence[str]) -> str:
+    """The program's name without its folder, which is another one on every machine."""
+    return argv[0].rpartition("/")[2]
 
 
 def _filled(argv: Sequence[str], words: Mapping[str, str], command: Sequence[str]) -> list[str]:
@@ -287,12 +293,12 @@ def _run(
             start_new_session=True,
         )
     except OSError as error:
-        return _Done(problem=f"{argv[0]}: cannot be run ({error.strerror})")
+        return _Done(problem=f"{_program(argv)}: cannot be run ({error.strerror})")
     with process:
         try:
             out, err = process.communicate(feed, timeout=timeout_seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return _Done(problem=f"{argv[0]}: no answer within {timeout_seconds} s")
+            return _Done(problem=f"{_program(argv)}: no answer within {timeout_seconds} s")
     return _Done(status=process.returncode, stdout=out, stderr=err)

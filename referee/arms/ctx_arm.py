@@ -24,15 +24,16 @@ ADDRESS_PATTERN = r"run:[0-9a-f]{6,64}#[a-z]+(?:\.\d+)?(?: --(?:lines|bytes) \d+
 class _Store:
     """Way back through a store that one delivery was published in."""
 
-    def __init__(self, store: "ctx.Store", target: str) -> None:
+    def __init__(self, store: "ctx.Store", target: str, folder: Path) -> None:
         self._store = store
         self._target = target
+        self._folder = folder
 
     def get(self, address: str) -> Fetched:
         try:
             reply = self._store.get(address)
         except ctx.CtxError as error:
-            raise WayBackError(str(error)) from error
+            raise WayBackError(_placeless(error, self._folder)) from error
         return Fetched(text=reply.text, body=reply.body)
 
     def whole(self, address: str) -> Fetched:
@@ -40,7 +41,7 @@ class _Store:
         try:
             reply = self._store.get(address)
         except ctx.CtxError as error:
-            raise WayBackError(str(error)) from error
+            raise WayBackError(_placeless(error, self._folder)) from error
         return Fetched(text=decode(reply.body), body=reply.body)
 
     def search(self, word: str) -> Fetched:
@@ -49,7 +50,7 @@ class _Store:
         try:
             reply = self._store.search(self._target, word)
         except ctx.CtxError as error:
-            raise WayBackError(str(error)) from error
+            raise WayBackError(_placeless(error, self._folder)) from error
         if not reply.text.strip():
             raise WayBackError(f"{word}: no hit")
         return Fetched(text=reply.text)
@@ -83,7 +84,8 @@ class CtxArm:
 
     def deliver(self, capture: Capture, encoder: Encoder, budget_tokens: int | None = None) -> Delivery:
         """See `Arm`. Publishing to the store is part of the arm's time: without it there is no address."""
-        store = ctx.Store(self._new_folder())
+        folder = self._new_folder()
+        store = ctx.Store(folder)
         started = time.perf_counter()
         try:
             rendered = ctx.digest_output(
@@ -97,7 +99,7 @@ class CtxArm:
                 profiles=self._profiles,
             )
         except Exception as error:  # A profile that raises is the arm's failure, not the run's.
-            return failed(f"{type(error).__name__}: {error}", time.perf_counter() - started)
+            return failed(f"{type(error).__name__}: {_placeless(error, folder)}", time.perf_counter() - started)
         seconds = time.perf_counter() - started
         handles = [address.partition("#")[0] for address in rendered.addresses if address.startswith("run:")]
         return Delivery(
@@ -106,7 +108,7 @@ class CtxArm:
             seconds=seconds,
             address_pattern=ADDRESS_PATTERN,
             addresses=rendered.addresses,
-            resolver=_Store(store, handles[0] if handles else f"run:{rendered.meta.handle}"),
+            resolver=_Store(store, handles[0] if handles else f"run:{rendered.meta.handle}", folder),
             labels=(("profile", rendered.meta.profile), ("rung", str(rendered.meta.rung))),
         )
 
@@ -124,6 +126,11 @@ class CtxArm:
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = ""
+
+
+def _placeless(error: Exception, folder: Path) -> str:
+    """A message without the temporary folder of this run: its length must not reach what is compared."""
+    return str(error).replace(str(folder), "<store>")
 
 
 def _with_replaced(replaced: "Sequence[ctx.Profile]") -> "tuple[ctx.Profile, ...]":

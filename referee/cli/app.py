@@ -105,13 +105,12 @@ def run(
     """
     from referee.errors import UsageError
     from referee.execute import Request, execute, save
-    from referee.receipts.statement import statement_bytes
+    from referee.receipts.statement import check_out, statement_bytes
     from referee.receipts.summary import terminal_text
 
     if require not in (None, "promote"):
         raise UsageError(f"--require {require}: write --require promote")
-    if out.is_dir():
-        raise UsageError(f"--out {out}: a folder; give a file such as {out}/receipt.json")
+    check_out(out)
     receipt = execute(
         Request(
             corpora=tuple(corpus),
@@ -141,6 +140,7 @@ def gate(
     """
     from json import dumps
 
+    from referee.receipts.summary import reason_text
     from referee.receipts.verify import check_receipt, load_receipt
 
     problems = check_receipt(receipt)
@@ -150,10 +150,9 @@ def gate(
     else:
         sys.stdout.write(f"verdict: {decision['verdict']}\n")
         for reason in decision["reasons"]:
-            where = f" [{reason['family']}]" if reason["family"] else ""
-            sys.stdout.write(f"  {reason['code']}{where} {reason['detail']}".rstrip() + "\n")
+            sys.stdout.write(f"  {reason_text(reason)}\n")
         for problem in problems:
-            sys.stdout.write(f"  subject_mismatch {problem}\n")
+            sys.stdout.write(f"  does not hold: {problem}\n")
     return 0 if decision["verdict"] == "promote" and not problems else 1
 
 

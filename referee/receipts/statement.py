@@ -4,11 +4,14 @@
 any machine; `predicate.observed` is what may differ.
 """
 
+import csv
+import io
 import os
 import platform
 import tempfile
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +20,10 @@ import rfc8785
 from referee.arms import find_arm
 from referee.controls import run_controls
 from referee.corpus.layout import Corpus
-from referee.errors import RefereeError
+from referee.errors import EnvironmentProblem, RunError, UsageError
 from referee.gate.rules import Evidence, decide
 from referee.protocol import Protocol, Registration
+from referee.receipts.schema import PREDICATE_TYPE, STATEMENT_TYPE, machine_problems, place_problems
 from referee.receipts.subjects import subjects
 from referee.receipts.table import table_digest, table_text
 from referee.run import Loss, Results
@@ -27,8 +31,6 @@ from referee.score import Row
 from referee.summarise import by_arm, family_statistics, pairs_of, reversals, statistics, strata
 from referee.tokens import RANK_DIGESTS
 
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "urn:ctx-referee:receipt:v1"
 LOST_LISTED = 5
 
 
@@ -90,8 +92,14 @@ def build_statement(
     protocol_changed: bool,
     expected_families: Sequence[str],
     started_at: str,
+    arm_specs: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The receipt of a finished run."""
+    """The receipt of a finished run.
+
+    Raises:
+        RunError: Its reproducible part names this machine, its user or a place on it.
+    """
+    specs = dict(arm_specs or {})
     controls = run_controls(protocol, chosen, results)
     derived = conclusions(
         protocol,
@@ -103,10 +111,13 @@ def build_statement(
         protocol_changed=protocol_changed,
     )
     derived["failures"] = failures(protocol, results.rows, results.losses)
+    found = [*place_problems(derived), *machine_problems(derived)]
+    if found:
+        raise RunError(f"{found[0]}; the reproducible part of a receipt is the same on every machine")
     families = {row.family for row in results.rows}
     return {
         "_type": STATEMENT_TYPE,
-        "subject": subjects(families, protocol.treatment) or [_arm_subject(protocol)],
+        "subject": subjects(families, protocol.treatment) or [_arm_subject(protocol.treatment, specs)],
         "predicateType": PREDICATE_TYPE,
         "predicate": {
             "protocol": {
@@ -130,12 +141,13 @@ def build_statement(
                 for corpus in corpora
             ],
             "arms": {
-                "baseline": _arm(protocol.baseline),
-                "treatment": _arm(protocol.treatment),
-                "others": [_arm(spec) for spec in protocol.arms[2:]],
+                "baseline": _arm(protocol.baseline, specs),
+                "treatment": _arm(protocol.treatment, specs),
+                "others": [_arm(name, specs) for name in protocol.arms if name not in protocol.compared],
             },
             "environment": {
                 "python": platform.python_version(),
+                "packages_digest": packages_digest(),
                 "encoding": protocol.encoding,
                 "encoding_digest": RANK_DIGESTS[protocol.encoding],
             },
@@ -143,24 +155,35 @@ def build_statement(
             "observed": {
                 "started_at": started_at,
                 "machine": {"system": platform.system(), "processor": platform.machine()},
-                "latency": {arm: _percentiles(times) for arm, times in sorted(results.latency_ms.items())},
+                "latency": {
+                    arm: _percentiles([ms for _, name, ms in results.latencies if name == arm])
+                    for arm in sorted({name for _, name, _ in results.latencies})
+                },
                 "live": [],
             },
         },
     }
 
 
-def _arm(spec: str) -> dict[str, Any]:
-    arm = find_arm(spec)
+def _arm(name: str, specs: Mapping[str, str]) -> dict[str, Any]:
+    arm = find_arm(specs.get(name, name))
     try:
-        return {"name": spec, "config": dict(arm.config())}
+        config = dict(arm.config())
     finally:
         arm.close()
+    epoch = {"epoch": config["epoch"]} if "epoch" in config else {}
+    return {"name": name, **epoch, "config": config}
 
 
-def _arm_subject(protocol: Protocol) -> dict[str, Any]:
-    digest = sha256(rfc8785.dumps(_arm(protocol.treatment))).hexdigest()
-    return {"name": f"arm/{protocol.treatment}", "digest": {"sha256": digest}}
+def _arm_subject(name: str, specs: Mapping[str, str]) -> dict[str, Any]:
+    digest = sha256(rfc8785.dumps(_arm(name, specs))).hexdigest()
+    return {"name": f"arm/{name}", "digest": {"sha256": digest}}
+
+
+def packages_digest() -> str:
+    """SHA-256 over name and version of every installed package; in the environment, never in what is compared."""
+    found = sorted({f"{d.metadata['Name'].lower()}=={d.version}" for d in metadata.distributions()})
+    return sha256("\n".join(found).encode()).hexdigest()
 
 
 def _percentiles(times: Sequence[float]) -> dict[str, float]:
@@ -175,6 +198,7 @@ def _percentiles(times: Sequence[float]) -> dict[str, float]:
 def failures(protocol: Protocol, rows: Sequence[Row], losses: Sequence[Loss]) -> list[dict[str, Any]]:
     """Episodes of the treatment that failed, with what its delivery lost; sorted by case and reader."""
     lost = {(loss.case, loss.arm): loss for loss in losses}
+    uncut = {(row.case, row.reader): row.success for row in rows if row.arm == "raw"}
     found = []
     for row in rows:
         if row.arm != protocol.treatment or row.success:
@@ -186,6 +210,8 @@ def failures(protocol: Protocol, rows: Sequence[Row], losses: Sequence[Loss]) ->
                 "reader": row.reader,
                 "arm": row.arm,
                 "ending": row.ending,
+                # Whether the same reader finds the answer in the output as it is.
+                "uncut": uncut[row.case, row.reader],
                 "lost": list(loss.lost[:LOST_LISTED]) if loss else [],
                 "notes": list(loss.notes[:LOST_LISTED]) if loss else [],
             }
@@ -203,22 +229,80 @@ def reproducible_digest(statement: Mapping[str, Any]) -> str:
     return sha256(rfc8785.dumps(statement["predicate"]["reproducible"])).hexdigest()
 
 
-def write_receipt(out: Path, statement: Mapping[str, Any], rows: Sequence[Row], summary: str) -> None:
-    """The receipt at `out` with its table and summary beside it, each written beside and renamed, the receipt last.
+def observed_text(latencies: Sequence[tuple[str, str, float]]) -> str:
+    """`observed.csv`: what may differ between two runs, a row for each first delivery."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("case", "arm", "latency_ms"))
+    writer.writerows((case, arm, f"{ms:.3f}") for case, arm, ms in latencies)
+    return out.getvalue()
+
+
+def check_out(out: Path) -> None:
+    """Whether a receipt can be written at `out`, asked before the run: nobody waits for a run that cannot be kept.
 
     Raises:
-        RefereeError: It cannot be written; what was there before stays.
+        UsageError: `out` is a folder or a device, or would lie below a file.
+        EnvironmentProblem: Its folder cannot be made or written to.
     """
+    if out.is_dir():
+        raise UsageError(f"--out {out}: is a folder; give a file such as {out / 'receipt.json'}")
+    if out.exists() and not out.is_file():
+        raise UsageError(f"--out {out}: is no plain file; give a path such as /tmp/receipt/receipt.json")
+    if out.name in _TABLES:
+        raise UsageError(f"--out {out}: {out.name} is the name of a table beside it; give a name such as receipt.json")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        _replace(out.parent / "cases.csv", table_text(rows).encode())
-        _replace(out.parent / "summary.md", summary.encode())
-        _replace(out, statement_bytes(statement))
+        with tempfile.NamedTemporaryFile(prefix=f".{out.name}.", suffix=".partial", dir=out.parent) as probe:
+            probe.write(b"\n")
+    except (FileExistsError, NotADirectoryError):
+        raise UsageError(f"--out {out}: {out.parent} is no folder; give a path below a folder") from None
     except OSError as error:
-        raise RefereeError(f"{out}: {error.strerror or error}; nothing was overwritten in part") from None
+        raise EnvironmentProblem(
+            f"--out {out}: {out.parent} cannot be written to ({error.strerror or error}); give another place"
+        ) from None
 
 
-def _replace(path: Path, data: bytes) -> None:
+_TABLES = ("cases.csv", "observed.csv", "summary.md")
+
+
+def write_receipt(
+    out: Path,
+    statement: Mapping[str, Any],
+    rows: Sequence[Row],
+    summary: str,
+    latencies: Sequence[tuple[str, str, float]] = (),
+) -> None:
+    """The receipt at `out`, its tables and summary beside it: all written beside first, then renamed, it last.
+
+    Raises:
+        EnvironmentProblem: They cannot be written; what was there before stays.
+    """
+    contents = {
+        "cases.csv": table_text(rows).encode(),
+        "observed.csv": observed_text(latencies).encode(),
+        "summary.md": summary.encode(),
+        out.name: statement_bytes(statement),
+    }
+    written: dict[str, str] = {}
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        for name, data in contents.items():
+            written[name] = _beside(out.parent / name, data)
+        for name, temporary in list(written.items()):
+            os.replace(temporary, out.parent / name)
+            del written[name]
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"{out}: the receipt cannot be written ({error.strerror or error}); make room or give another --out"
+        ) from None
+    finally:
+        for temporary in written.values():
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _beside(path: Path, data: bytes) -> str:
+    """A complete temporary file beside `path`; its name says that it is partial until it is renamed."""
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -226,7 +310,7 @@ def _replace(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
+    return temporary

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from referee.protocol import ENDPOINTS
+
 LISTED = 12
 _ARM_COLUMNS = (
     ("success", "success", "{:.3f}"),
@@ -10,19 +12,25 @@ _ARM_COLUMNS = (
     ("first", "tokens_first", "{:,.0f}"),
     ("cost", "priced_cost", "{:,.0f}"),
     ("turns", "turns", "{:.2f}"),
-    ("ids inline", "identity_recall_inline", "{:.3f}"),
-    ("ids reach", "identity_recall_addressable", "{:.3f}"),
-    ("decisive inline", "decisive_recall_inline", "{:.3f}"),
-    ("decisive reach", "decisive_recall_addressable", "{:.3f}"),
+    ("ids", "identity_recall_inline", "{:.3f}"),
+    ("ids+", "identity_recall_addressable", "{:.3f}"),
+    ("key", "decisive_recall_inline", "{:.3f}"),
+    ("key+", "decisive_recall_addressable", "{:.3f}"),
     ("false", "false_claims", "{:,}"),
     ("silent", "undeclared_omissions", "{:,}"),
     ("dead", "unresolvable_addresses", "{:,}"),
+)
+_LEGEND = (
+    "success: share of episodes answered right. tokens: delivered over all turns; first: by the first delivery.",
+    "cost: priced over the session, in input tokens. ids, key: share of identities and of decisive strings that the",
+    "first delivery shows; ids+, key+: with everything its own addresses bring. false: claims that truth denies;",
+    "silent: omissions that nothing declares; dead: addresses that do not resolve (counted once a case).",
 )
 
 
 def terminal_text(receipt: Mapping[str, Any]) -> str:
     """Plain text for a terminal of 120 columns."""
-    return "\n".join([*_findings(receipt, bullet="  "), "", *_tables(receipt)]) + "\n"
+    return "\n".join([*_findings(receipt, bullet="  "), "", *_tables(receipt), *_LEGEND]) + "\n"
 
 
 def markdown_text(receipt: Mapping[str, Any]) -> str:
@@ -35,7 +43,7 @@ def markdown_text(receipt: Mapping[str, Any]) -> str:
             f"Corpus {corpus['name']} version {corpus['version']}: {corpus['cases']} cases, "
             f"{corpus['clusters']} sources, manifest `{corpus['manifest_digest'][:12]}`."
         )
-    lines += ["", *_markdown_tables(receipt), "", "## Subjects", ""]
+    lines += ["", *_markdown_tables(receipt), " ".join(_LEGEND), "", "## Subjects", ""]
     lines += [f"- `{entry['name']}` `{entry['digest']['sha256'][:12]}`" for entry in receipt["subject"]]
     return "\n".join(lines) + "\n"
 
@@ -51,13 +59,12 @@ def _findings(receipt: Mapping[str, Any], *, bullet: str) -> Iterator[str]:
     )
     yield ""
     for reason in decision["reasons"]:
-        where = f" [{reason['family']}]" if reason["family"] else ""
-        cases = f": {', '.join(reason['cases'][:4])}" if reason["cases"] else ""
-        more = f" and {len(reason['cases']) - 4} more" if len(reason["cases"]) > 4 else ""
-        yield f"{bullet}{reason['code']}{where} {reason['detail']}{cases}{more}".rstrip()
+        yield f"{bullet}{reason_text(reason)}"
     yield ""
     yield from _reversals(found["reversals"], bullet)
+    yield ""
     yield from _failures(found["failures"], bullet)
+    yield ""
     held = [control["name"] for control in found["controls"] if control["held"]]
     broken = [control for control in found["controls"] if not control["held"]]
     yield f"controls held: {', '.join(held) or 'none'}"
@@ -65,8 +72,24 @@ def _findings(receipt: Mapping[str, Any], *, bullet: str) -> Iterator[str]:
         yield f"{bullet}control {control['name']} did not hold: {control['detail']}"
 
 
+def reason_text(reason: Mapping[str, Any]) -> str:
+    """One reason on one line: code, family, what was found, where."""
+    where = f" [{reason['family']}]" if reason["family"] else ""
+    detail = f": {reason['detail']}" if reason["detail"] else ""
+    listed = reason["cases"]
+    cases = f" in {', '.join(listed[:4])}" if listed else ""
+    more = f" and {len(listed) - 4} more" if len(listed) > 4 else ""
+    return f"{reason['code']}{where}{detail}{cases}{more}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def _reversals(rows: Sequence[Mapping[str, Any]], bullet: str) -> Iterator[str]:
     yield f"reversals, cases in which the treatment is worse: {len(rows)}"
+    if rows:
+        yield ""
     for row in rows[:LISTED]:
         readers = ", ".join(row["readers"])
         yield f"{bullet}{row['case']}: {row['metric']} {row['treatment']} instead of {row['baseline']} ({readers})"
@@ -79,11 +102,24 @@ def _failures(rows: Sequence[Mapping[str, Any]], bullet: str) -> Iterator[str]:
     for row in rows:
         by_case.setdefault(row["case"], []).append(row)
     yield f"failures, episodes of the treatment without success: {len(rows)} in {len(by_case)} cases"
-    for case, episodes in sorted(by_case.items(), key=lambda entry: (-len(entry[1]), entry[0]))[:LISTED]:
+    if by_case:
+        yield ""
+    # Those that an uncut output answers come first: there the treatment is what fails.
+    ranked = sorted(by_case.items(), key=lambda e: (-sum(row["uncut"] for row in e[1]), -len(e[1]), e[0]))
+    for case, episodes in ranked[:LISTED]:
         lost = f"; lost {', '.join(episodes[0]['lost'][:2])}" if episodes[0]["lost"] else ""
-        yield f"{bullet}{case}: {len(episodes)} readers{lost}"
+        better = sum(row["uncut"] for row in episodes)
+        uncut = f"{better} of them find it in the uncut output" if better else "the uncut output does not help them"
+        yield f"{bullet}{case}: {_plural(len(episodes), 'reader')}; {uncut}{lost}"
     if len(by_case) > LISTED:
         yield f"{bullet}{len(by_case) - LISTED} more cases in the receipt"
+
+
+def _ordered(receipt: Mapping[str, Any], arms: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The treatment, the baseline, then the others as they were named."""
+    named = receipt["predicate"]["arms"]
+    order = [named["treatment"]["name"], named["baseline"]["name"], *(arm["name"] for arm in named["others"])]
+    return ((name, arms[name]) for name in dict.fromkeys(order) if name in arms)
 
 
 def _groups(receipt: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -97,13 +133,18 @@ def _cells(metrics: Mapping[str, Any]) -> list[str]:
 
 
 def _statistics(entry: Mapping[str, Any]) -> Iterator[str]:
-    for endpoint, found in entry["statistics"].items():
-        bounds = "undefined" if found["low"] is None else f"[{found['low']:+.4f}, {found['high']:+.4f}]"
+    for endpoint in ENDPOINTS:
+        if endpoint not in entry["statistics"]:
+            continue
+        found = entry["statistics"][endpoint]
+        bounds = f"({found['undefined']})" if found["low"] is None else f"[{found['low']:+.4f}, {found['high']:+.4f}]"
         ratio = f", ratio {found['ratio']:.3f}" if found.get("ratio") is not None else ""
         smallest = "-" if found["mde"] is None else f"{found['mde']:.4f}"
         difference = "-" if found["difference"] is None else f"{found['difference']:+.4f}"
+        adjusted = f", adjusted {found['p_adjusted']:.2g}" if found.get("p_adjusted") is not None else ""
+        p = f", p {found['p']:.2g}{adjusted}" if found["p"] is not None else ""
         yield (
-            f"{endpoint}: {difference} {bounds} {found['verdict']}{ratio} "
+            f"{endpoint}: {difference} {bounds} {found['verdict']}{ratio}{p} "
             f"({found['pairs']} pairs, {found['clusters']} clusters, smallest detectable {smallest})"
         )
 
@@ -111,7 +152,7 @@ def _statistics(entry: Mapping[str, Any]) -> Iterator[str]:
 def _tables(receipt: Mapping[str, Any]) -> Iterator[str]:
     header = ["arm", *(title for title, _, _ in _ARM_COLUMNS)]
     for name, entry in _groups(receipt):
-        rows = [[arm, *_cells(metrics)] for arm, metrics in entry["arms"].items()]
+        rows = [[arm, *_cells(metrics)] for arm, metrics in _ordered(receipt, entry["arms"])]
         widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
         yield f"{name}: {next(iter(entry['arms'].values()))['cases']} cases"
         for row in [header, *rows]:
@@ -128,7 +169,7 @@ def _markdown_tables(receipt: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield "| arm | " + " | ".join(title for title, _, _ in _ARM_COLUMNS) + " |"
         yield "| --- |" + " --: |" * len(_ARM_COLUMNS)
-        for arm, metrics in entry["arms"].items():
+        for arm, metrics in _ordered(receipt, entry["arms"]):
             yield f"| {arm} | " + " | ".join(_cells(metrics)) + " |"
         yield ""
         for line in _statistics(entry):

@@ -1,19 +1,21 @@
 """Checking a receipt: schema, table, derived numbers and decision recomputed, subjects against the tree (S16.4)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import rfc8785
 
+from referee.controls import row_controls
 from referee.errors import RefereeError
-from referee.protocol import Protocol, parse_protocol
-from referee.receipts.statement import PREDICATE_TYPE, STATEMENT_TYPE, conclusions
+from referee.protocol import Protocol, protocol_from_canonical
+from referee.receipts.schema import PREDICATE_TYPE, STATEMENT_TYPE, place_problems, shape_problems
+from referee.receipts.statement import LOST_LISTED, conclusions
 from referee.receipts.subjects import subject_problems, subjects
+from referee.receipts.summary import markdown_text
 from referee.receipts.table import load_table, table_digest
-
-_FORBIDDEN = ("/home/", "/root/", "/tmp/", "/Users/", "C:\\\\")
+from referee.score import Row
 
 
 def load_receipt(path: Path) -> dict[str, Any]:
@@ -37,27 +39,7 @@ def load_receipt(path: Path) -> dict[str, Any]:
 
 def protocol_of(receipt: Mapping[str, Any]) -> Protocol:
     """The protocol that a receipt records."""
-    parameters = dict(receipt["predicate"]["protocol"]["parameters"])
-    document = {
-        "schema": parameters["schema"],
-        "name": parameters["name"],
-        "corpora": parameters["corpora"],
-        "arms": parameters["arms"],
-        "readers": parameters["readers"],
-        "repeats": parameters["repeats"],
-        "seed": parameters["seed"],
-        "encoding": parameters["encoding"],
-        "inline_tokens": parameters["inline_tokens"],
-        "prices": parameters["prices"],
-        "base_tokens": parameters["base_tokens"],
-        "horizon_turns": parameters["horizon_turns"],
-        "endpoints": parameters["endpoints"],
-        "margins": parameters["margins"],
-        "alpha": parameters["alpha"],
-        "minimum_clusters": parameters["minimum_clusters"],
-        "stop_rule": parameters["stop_rule"],
-    }
-    return parse_protocol(document, "receipt")
+    return protocol_from_canonical(receipt["predicate"]["protocol"]["parameters"])
 
 
 def check_receipt(path: Path, *, tree: bool = True) -> list[str]:
@@ -67,45 +49,74 @@ def check_receipt(path: Path, *, tree: bool = True) -> list[str]:
         tree: Whether its subjects must equal the installed sources.
     """
     receipt = load_receipt(path)
-    problems: list[str] = []
+    problems = shape_problems(receipt)
+    if problems:
+        return [f"schema: {problem}" for problem in problems]
     try:
-        predicate = receipt["predicate"]
-        recorded = predicate["reproducible"]
-        facts = predicate["protocol"]
-        protocol = protocol_of(receipt)
-        if path.read_bytes() != rfc8785.dumps(receipt) + b"\n":
-            problems.append("the document is not in canonical form")
-        if protocol.digest != facts["digest"]:
-            problems.append(
-                f"protocol.digest: is {protocol.digest[:12]} by its parameters, {facts['digest'][:12]} is written"
-            )
-        rows = load_table(path.parent / "cases.csv")
-        if table_digest(rows) != recorded["cases_digest"]:
-            problems.append("reproducible.cases_digest: the table beside the receipt is another one")
-            return problems
-        derived = conclusions(
-            protocol,
-            rows,
-            controls=recorded["controls"],
-            expected_families=facts["expected_families"],
-            exploratory=facts["exploratory"],
-            committed=facts["committed"],
-            protocol_changed=facts["changed"],
-        )
-        derived["failures"] = recorded["failures"]
-        difference = first_difference(json.loads(rfc8785.dumps(derived)), recorded, "reproducible")
-        if difference:
-            problems.append(f"{difference} (recomputed, then written)")
-        if any(word in rfc8785.dumps(recorded).decode() for word in _FORBIDDEN):
-            problems.append("reproducible: holds an absolute path")
-        if tree:
-            current = subjects({row.family for row in rows}, protocol.treatment)
+        problems += _contents(path, receipt)
+        if tree and not problems:
+            rows = load_table(path.parent / "cases.csv")
+            current = subjects({row.family for row in rows}, protocol_of(receipt).treatment)
             problems += subject_problems(receipt["subject"], current) if current else []
-    except (KeyError, TypeError, ValueError) as error:
-        problems.append(f"schema: {type(error).__name__}: {error}")
     except RefereeError as error:
         problems.append(str(error))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        problems.append(f"schema: {type(error).__name__}: {error}")
     return problems
+
+
+def _contents(path: Path, receipt: Mapping[str, Any]) -> Iterator[str]:
+    """Parts of a receipt that disagree with each other or with the files beside it."""
+    recorded, facts = receipt["predicate"]["reproducible"], receipt["predicate"]["protocol"]
+    protocol = protocol_of(receipt)
+    if path.read_bytes() != rfc8785.dumps(dict(receipt)) + b"\n":
+        yield "the document is not in canonical form"
+    meant = json.loads(rfc8785.dumps(protocol.to_canonical()))
+    if difference := first_difference(meant, facts["parameters"], "protocol.parameters"):
+        yield f"{difference} (what this version judges by, then written)"
+    if protocol.digest != facts["digest"]:
+        yield f"protocol.digest: is {protocol.digest[:12]} by its parameters, {facts['digest'][:12]} is written"
+    yield from place_problems(recorded)
+    rows = load_table(path.parent / "cases.csv")
+    if table_digest(rows) != recorded["cases_digest"]:
+        yield "reproducible.cases_digest: the table beside the receipt is another one"
+        return
+    derived = conclusions(
+        protocol,
+        rows,
+        controls=recorded["controls"],
+        expected_families=facts["expected_families"],
+        exploratory=facts["exploratory"],
+        committed=facts["committed"],
+        protocol_changed=facts["changed"],
+    )
+    derived["failures"] = recorded["failures"]
+    difference = first_difference(json.loads(rfc8785.dumps(derived)), recorded, "reproducible")
+    if difference:
+        yield f"{difference} (recomputed, then written)"
+    yield from _failures(protocol, rows, recorded["failures"])
+    for name, problem in row_controls(protocol, rows).items():
+        written = next(control for control in recorded["controls"] if control["name"] == name)
+        if written["held"] != (not problem):
+            yield f"reproducible.controls: {name}: the table says {problem or 'that it held'}"
+    summary = path.parent / "summary.md"
+    if summary.exists() and summary.read_text(encoding="utf-8") != markdown_text(receipt):
+        yield "summary.md: says something else than the receipt"
+
+
+def _failures(protocol: Protocol, rows: Sequence[Row], recorded: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Whether the failures listed are those of the table, with as many losses as it counts."""
+    expected = [row for row in rows if row.arm == protocol.treatment and not row.success]
+    uncut = {(row.case, row.reader): row.success for row in rows if row.arm == "raw"}
+    if len(expected) != len(recorded):
+        yield f"reproducible.failures: {len(expected)} by the table, {len(recorded)} are listed"
+        return
+    for position, (row, entry) in enumerate(zip(expected, recorded, strict=True)):
+        found = (entry["case"], entry["reader"], entry["arm"], entry["ending"], entry["uncut"], len(entry["lost"]))
+        told = (row.case, row.reader, row.arm, row.ending, uncut.get((row.case, row.reader)))
+        if found != (*told, min(row.lost, LOST_LISTED)):
+            yield f"reproducible.failures[{position}]: is not what the table says of {row.case}, reader {row.reader}"
+            return
 
 
 def first_difference(left: Any, right: Any, path: str) -> str:
