@@ -31,7 +31,8 @@ _STYLISH = re.compile(
     r" +(?P<line>\d+):(?P<column>\d+) +(?P<word>error|warning|info) +(?P<message>.+?)(?: {2,}(?P<code>[@\w/.-]+))?"
 )
 _GROUPED = re.compile(
-    r" +(?P<line>\d+):(?P<column>\d+) +(?:(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? |(?=SyntaxError: ))"
+    r" +(?:cell (?P<cell>\d+):)?(?P<line>\d+):(?P<column>\d+) +"
+    r"(?:(?P<code>[A-Z]{1,8}\d{1,6}|invalid-syntax):? |(?=SyntaxError: ))"
     r"(?:\[[*-]\] )?(?P<message>.+)"
 )
 _CONTEXT = re.compile(r"\s|\||\d+ *\||= (?:note|help)|.*: note: |[a-z_]+: note|\^|~")
@@ -56,6 +57,15 @@ _STOPPED = re.compile(
 _CRASH = re.compile(r"Traceback \(most recent call last\):|thread '.*' panicked at|Oops! Something went wrong")
 _LOUD = re.compile(r"(?i)^(?:\S+: )?(?:\*\*\* |fatal|error\b|npm err|ld: |collect2: )|\*\*\* \[|: Error \d+$|^E: ")
 
+_PREFIXES = (
+    re.compile(r"#\d+ \d+\.\d+ "),
+    re.compile(r"(?:[^\t]+\t[^\t]+\t)?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z "),
+    re.compile(r"@?[A-Za-z][\w./-]*:[A-Za-z][\w-]*: ?"),
+    re.compile(r"[A-Za-z][\w.-]* +\| "),
+)
+"""What a runner puts before each line: image builds, CI logs, monorepo runners, container groups."""
+PREFIX_LINES = 60
+"""So many lines of a stream's beginning are asked for a common prefix; fewer than three show none."""
 WRAPPED_LINES = 16
 """A wrapped message goes on for at most so many lines."""
 
@@ -66,6 +76,7 @@ class StreamReader:
     def __init__(self, view: StreamView) -> None:
         self._view = view
         self.reading = Reading(stream=view.name)
+        self._prefix = _common_prefix(view)
         self._below = ""
         """The line below the one that is read."""
         self._blank_above = False
@@ -99,7 +110,12 @@ class StreamReader:
         return self.reading
 
     def _limited(self, first: int, last: int | None) -> Iterator[tuple[int, str]]:
-        return ((number, line[:LINE_LIMIT]) for number, line in self._view.lines(first, last))
+        for number, line in self._view.lines(first, last):
+            line = line[:LINE_LIMIT]
+            if self._prefix is not None:
+                found = self._prefix.match(line)
+                line = line[found.end() :] if found else line
+            yield number, line
 
     def _line(self, number: int, line: str) -> bool:
         """Take one line; whether a rule understood it."""
@@ -250,7 +266,7 @@ class StreamReader:
         if found is None:
             return False
         head = Head(
-            file=self._heading,
+            file=self._heading + (f":cell {grouped['cell']}" if grouped and grouped["cell"] else ""),
             # eslint prints 0:0 for what is said of a whole file.
             line=int(found["line"]) or None,
             column=int(found["column"]) if int(found["line"]) else None,
@@ -415,6 +431,19 @@ class StreamReader:
         if _LOUD.search(line[:400]):
             self.reading.messages.append(number)
         return False
+
+
+def _common_prefix(view: StreamView) -> "re.Pattern[str] | None":
+    """The prefix that every line of a stream's beginning carries; None where there is none."""
+    lines = [line[:400] for _, line in view.lines(1, PREFIX_LINES)]
+    filled = [line for line in lines if line.strip()]
+    if len(filled) < 3:
+        return None
+    for prefix in _PREFIXES:
+        # A line that is empty but for its prefix has lost the blank at its end.
+        if all(prefix.match(f"{line} ") for line in filled):
+            return prefix
+    return None
 
 
 def _lint_name(found: "re.Match[str]") -> str:

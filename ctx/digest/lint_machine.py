@@ -21,6 +21,9 @@ _SARIF_LEVELS = {"error": "error", "warning": "warning", "note": "note", "none":
 _ESLINT_WORDS = {2: "error", 1: "warning"}
 _CLIMATE_WORDS = {"blocker": "error", "critical": "error", "major": "error", "minor": "warning", "info": "info"}
 _CHECKSTYLE = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?<checkstyle\b")
+_OPENING = re.compile(rb"\s*(?:>[^\n]*\n\s*|[A-Za-z][^\n]*\n){0,6}(?P<document>[\[{])")
+"""A document, below at most six lines of the program that started the tool."""
+HEADER_BYTES = 4096
 _NAMED = re.compile(r"\(([\w@/.-]+)\)$")
 PLACED_BYTES = 1 << 20
 """Up to this size each finding knows the lines of its own object; above it, its region is the document."""
@@ -30,24 +33,31 @@ _Entry = tuple[dict[str, Any], Head]
 
 def read_machine(view: StreamView) -> Reading | None:
     """The reading of a stream that is one known document, or lines of them; None where it is neither."""
-    start = view.screen[:256].lstrip()[:1]
-    if start == b"<" and _CHECKSTYLE.match(view.screen):
+    if _CHECKSTYLE.match(view.screen):
         return _checkstyle(view)
-    if start not in (b"{", b"["):
+    opening = _OPENING.match(view.screen[:HEADER_BYTES])
+    if opening is None:
         return None
     text = view.screen.decode("utf-8", "replace")
+    header = len(view.screen[: opening.start("document")].decode("utf-8", "replace"))
     regions: dict[int, tuple[int, int]] = {}
     try:
-        document = json.loads(text) if len(text) > PLACED_BYTES else _Placing(regions).decode(text)
+        decoder = json.JSONDecoder() if len(text) > PLACED_BYTES else _Placing(regions)
+        document, end = decoder.raw_decode(text, header)
         entries = list(_document(document))
     except (ValueError, RecursionError):
         return _lines(view)
-    if not entries and not _is_known(document):
+    if (not entries and not _is_known(document)) or text[end:].lstrip()[:1] in ("{", "["):
         return _lines(view)
-    reading = Reading(stream=view.name, machine=True, lines=view.line_count, understood=view.line_count)
+    reading = Reading(stream=view.name, machine=True, lines=view.line_count)
+    starts = _LineStarts(text)
+    first, last = starts.line_of(header), starts.line_of(max(header, end - 1))
+    reading.understood = view.line_count - sum(
+        1 for number, line in view.lines() if line.strip() and not first <= number <= last
+    )
     starts = _LineStarts(text)
     for entry, head in entries:
-        first_byte, end_byte = regions.get(id(entry), (0, len(text)))
+        first_byte, end_byte = regions.get(id(entry), (header, end))
         first, last = starts.line_of(first_byte), starts.line_of(max(first_byte, end_byte - 1))
         reading.findings.append(Finding(head=head, line=first, first=first, last=last))
         reading.vote(head.dialect)

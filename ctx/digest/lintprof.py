@@ -19,13 +19,14 @@ Example
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ctx.digest.base import DigestContext, Profile
 from ctx.digest.lint_blocks import StreamReader
 from ctx.digest.lint_machine import read_machine
 from ctx.digest.lint_model import Finding, Head, Reading, Total
+from ctx.digest.rows import plural
 from ctx.evidence import (
     SEVERITY_RANK,
     Coverage,
@@ -58,6 +59,18 @@ _ALWAYS_TOTALS = {
     "rustc": ("rustc", "ruff"),
 }
 """Dialects whose tool ends with a total unless it is told not to, and the dialects that such a total is read as."""
+_COUNTED_BY: Mapping[str, frozenset[str]] = {
+    "ruff": frozenset(("ruff", "python", "github", "tsc-pretty")),
+    "mypy": frozenset(("mypy", "")),
+    "pyright": frozenset(("pyright",)),
+    "eslint": frozenset(("eslint", "msvc", "")),
+    "tsc": frozenset(("tsc-pretty", "tsc")),
+    "clang": frozenset(("cc", "msvc", "")),
+    "javac": frozenset(("javac", "maven", "rubocop", "go", "msvc", "cc", "")),
+    "rustc": frozenset(("rustc", "")),
+    "dotnet": frozenset(("msvc", "")),
+}
+"""Dialect of a total -> dialects of the rows that it can count: one output may hold several tools."""
 _QUIET = frozenset(("-q", "--quiet", "-qq", "--no-error-summary", "--silent", "-s"))
 _SHORTENED = re.compile(r"\|\s*(?:head|tail)\b")
 _COUNTED = {Severity.CRITICAL: "errors", Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "notes"}
@@ -92,10 +105,11 @@ class LintProfile(Profile):
             for view in ctx.streams.values()
             if view.line_count and view.encoding != "binary"
         ]
-        items = _items(ctx, readings)
-        tally = _tally(readings, items)
+        covered = _covered(readings)
+        items, covered_items = _items(ctx, readings, covered)
+        tally = _tally(readings, items, frozenset(item.id for item in covered_items))
         outcome, disagreement = _verdict(ctx, items, tally, readings)
-        coverage = _coverage(ctx, readings, items, tally, outcome)
+        coverage = _coverage(ctx, readings, items, tally, covered_items)
         if disagreement:
             items.append(_disagreement(ctx, disagreement, readings))
         return EvidenceGraph(
@@ -133,8 +147,16 @@ def identity_of(head: Head) -> str:
     return f"{place}: {claim}" if place else claim
 
 
-def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem]:
-    """Diagnostics, errors first, then by stream and line; the same one printed twice is one item."""
+def _items(
+    ctx: DigestContext, readings: Sequence[Reading], covered: frozenset[int]
+) -> tuple[list[EvidenceItem], list[EvidenceItem]]:
+    """Diagnostics, errors first, then by stream and line, and those of them that a total counts.
+
+    The same diagnostic printed twice is one item.
+
+    Args:
+        covered: `id` of the findings that a total counts.
+    """
     grouped: dict[tuple[str, str, str, int], list[tuple[Reading, Finding]]] = {}
     for reading in readings:
         for finding in reading.findings:
@@ -142,6 +164,7 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
             key = (identity_of(head), head.word.lower(), head.through, finding.caret if head.column is None else 0)
             grouped.setdefault(key, []).append((reading, finding))
     items = []
+    counted = []
     occurrences: dict[str, int] = {}
     for (identity, word, through, _), members in grouped.items():
         reading, finding = members[0]
@@ -154,11 +177,10 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
             fields["symbol"] = head.symbol
         if finding.cut:
             fields["cut"] = True
+        item_key = item_id(family="lint", kind=ItemKind.DIAGNOSTIC, identity=identity, occurrence=occurrences[identity])
         items.append(
             EvidenceItem(
-                id=item_id(
-                    family="lint", kind=ItemKind.DIAGNOSTIC, identity=identity, occurrence=occurrences[identity]
-                ),
+                id=item_key,
                 kind=ItemKind.DIAGNOSTIC,
                 severity=head.weight,
                 identity=identity,
@@ -172,7 +194,39 @@ def _items(ctx: DigestContext, readings: Sequence[Reading]) -> list[EvidenceItem
                 fields=fields,
             )
         )
-    return sorted(items, key=lambda item: SEVERITY_RANK[item.severity])
+        if id(finding) in covered:
+            counted.append(items[-1])
+    return sorted(items, key=lambda item: SEVERITY_RANK[item.severity]), counted
+
+
+def _covered(readings: Sequence[Reading]) -> frozenset[int]:
+    """`id` of each finding that a total of its own tool counts: one below it, or one in a stream without rows."""
+    found: set[int] = set()
+    elsewhere: set[tuple[str, Severity]] = set()
+    for reading in readings:
+        last: dict[tuple[str, Severity], int] = {}
+        for number, _, total in reading.totals:
+            last.update({(total.dialect, severity): number for severity in total.covers})
+        dialects = {finding.head.dialect for finding in reading.findings}
+        elsewhere.update(key for key in last if not any(_counts(key[0], dialect) for dialect in dialects))
+        for finding in reading.findings:
+            if any(line > finding.line and _is_counted(finding, key) for key, line in last.items()):
+                found.add(id(finding))
+    for reading in readings:
+        for finding in reading.findings:
+            if any(_is_counted(finding, key) for key in elsewhere):
+                found.add(id(finding))
+    return frozenset(found)
+
+
+def _is_counted(finding: Finding, key: tuple[str, Severity]) -> bool:
+    return finding.head.weight is key[1] and _counts(key[0], finding.head.dialect)
+
+
+def _counts(total: str, row: str) -> bool:
+    """Whether a total of one dialect can count rows of another."""
+    own = _COUNTED_BY.get(total)
+    return own is None or row in own
 
 
 def _summary(head: Head, through: str) -> str | Missing:
@@ -215,42 +269,43 @@ class _Tally:
     aggregate: dict[str, int]
     counted: frozenset[str]
     expected: int | None
-    """Of the covered severities, all totals added."""
-    covered: frozenset[Severity]
+    """All totals added; None where there is none."""
     clean: str
     reasons: tuple[CoverageReason, ...]
 
 
-def _tally(readings: Sequence[Reading], items: Sequence[EvidenceItem]) -> _Tally:
+def _tally(readings: Sequence[Reading], items: Sequence[EvidenceItem], covered: frozenset[str]) -> _Tally:
+    """The tool's own totals, and what we count besides: all items, or those that no total speaks of."""
     totals = _effective([total for reading in readings for _, _, total in reading.totals])
     clean = next((total.clean for total in totals if total.clean), "")
     reasons = tuple(dict.fromkeys(reason for total in totals for reason in total.reasons))
     aggregate: dict[str, int] = {}
-    covered: frozenset[Severity] = frozenset()
+    expected = 0
     for total in totals:
-        covered |= total.covers
+        expected += total.counts["problems"] if "problems" in total.counts else sum(total.counts.values())
         for name, count in total.counts.items():
             aggregate[name] = aggregate.get(name, 0) + count
-    if aggregate:
-        expected = aggregate["problems"] if "problems" in aggregate else sum(aggregate.values())
+    totalled = set(aggregate)
+    for item in items:
+        if item.id in covered:
+            continue
+        name = _COUNTED[item.severity]
+        name = f"further {name}" if name in totalled else name
+        aggregate[name] = aggregate.get(name, 0) + 1
+    if totalled:
         return _Tally(
             aggregate=aggregate,
-            counted=frozenset(),
+            counted=frozenset(aggregate) - totalled,
             expected=expected,
-            covered=covered,
             clean=clean,
             reasons=reasons,
         )
-    for item in items:
-        name = _COUNTED[item.severity]
-        aggregate[name] = aggregate.get(name, 0) + 1
     if not aggregate and clean:
         aggregate = {"errors": 0}
     return _Tally(
         aggregate=aggregate,
         counted=frozenset(aggregate),
         expected=None,
-        covered=frozenset(),
         clean=clean,
         reasons=reasons,
     )
@@ -306,12 +361,17 @@ def _verdict(
             return Outcome.FAIL, f"exit status {facts.exit_code}, but the tool says: {tally.clean}"
         return Outcome.FAIL, ""
     if counted and errors and not any(reading.machine for reading in readings):
-        return Outcome.FAIL, f"exit status 0, but the tool counts {counted} errors"
+        said = "are printed" if "errors" in tally.counted else "are counted by the tool"
+        return Outcome.FAIL, f"exit status 0, but {plural(counted, 'error')} {said}"
     return (Outcome.PASS if facts.complete else Outcome.UNKNOWN), ""
 
 
 def _coverage(
-    ctx: DigestContext, readings: Sequence[Reading], items: Sequence[EvidenceItem], tally: _Tally, outcome: Outcome
+    ctx: DigestContext,
+    readings: Sequence[Reading],
+    items: Sequence[EvidenceItem],
+    tally: _Tally,
+    covered: Sequence[EvidenceItem],
 ) -> Coverage:
     facts = ctx.manifest
     reasons = [*tally.reasons, *(reason for reading in readings for reason in reading.reasons)]
@@ -330,7 +390,6 @@ def _coverage(
         reasons.append(CoverageReason.SUMMARY_MISSING)
     parsed, expected = len(items), None
     if tally.expected is not None:
-        covered = [item for item in items if item.severity in tally.covered]
         printed = sum(_members(item) for item in covered)
         own = tally.expected if tally.expected != printed else len(covered)
         expected = own + len(items) - len(covered)
@@ -385,6 +444,10 @@ def _cut_upstream(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
 
 
 def _dialect(readings: Sequence[Reading]) -> str:
+    """The tool that printed the rows, where it is one; empty where several did or nothing tells."""
+    printed = {finding.head.dialect for reading in readings for finding in reading.findings}
+    if len({_DIALECT_NAMES.get(name, name) for name in printed} - {""}) > 1:
+        return ""
     votes: dict[str, int] = {}
     for reading in readings:
         for name, count in reading.dialects.items():

@@ -101,6 +101,14 @@ def _c() -> Iterator[Form]:
     yield Form(name="make-multi", source="mono", argv=("make", "-k"), report=make, read="gcc")
     yield Form(name="make-parallel", source="mono", argv=("make", "-k", "-j2", "-O"), report=make, read="gcc")
     yield Form(name="make-first-error", source="mono", argv=("make",))
+    for name, build in {
+        "ninja": "cmake -G Ninja -S . -B build >/dev/null && ninja -C build -k 0",
+        "cmake-make": "cmake -S . -B build >/dev/null && cmake --build build -- -k",
+        "gcc-piped-tail": "gcc -Wall -Ilib -fsyntax-only app/width.c lib/width.c 2>&1 | tail -12",
+        "several-tools": "gcc -Wall -Ilib -fsyntax-only app/width.c 2>&1; shellcheck -f gcc lib/run.sh; "
+        "ruff check --isolated lib/width.py; mypy lib/width.py",
+    }.items():
+        yield Form(name=name, source="mono", argv=("sh", "-c", build))
     for name, flags in {
         "clang-msvc": ("-fdiagnostics-format=msvc",),
         "clang-vi": ("-fdiagnostics-format=vi",),
@@ -170,6 +178,10 @@ def _python() -> Iterator[Form]:
         read="ruff",
         env=(("FORCE_COLOR", "1"),),
     )
+    report = ("ruff", "check", "--isolated", "--output-format", "json", "shelf.ipynb")
+    for style in ("full", "concise", "grouped"):
+        argv = ("ruff", "check", "--isolated", "--output-format", style, "shelf.ipynb")
+        yield Form(name=f"ruff-notebook-{style}", source="notebook", argv=argv, report=report, read="ruff")
     yield Form(name="ruff-format-check", source="style", argv=("ruff", "format", "--isolated", "--check", "."))
     yield Form(name="ruff-no-such-file", source="style", argv=("ruff", "check", "nosuch.py"))
     yield Form(name="ruff-bad-option", source="style", argv=("ruff", "check", "--select", "NOSUCH999", "."))
@@ -331,6 +343,9 @@ def _node() -> Iterator[Form]:
             name=f"eslint-{where}colour", source=source, argv=(eslint, "--color", "src"), report=report, read="eslint"
         )
         yield Form(name=f"eslint-{where}nothing", source=source, argv=(eslint, "nosuch"))
+    report = ("eslint", "-f", "json", "src")
+    yield Form(name="npm-lint", source="npm", argv=("npm", "run", "lint"), report=report, read="eslint")
+    yield Form(name="npm-lint-json", source="npm", argv=("npm", "run", "report"), report=report, read="eslint")
     for where, tsc, library in (("", "tsc", "node"), ("old-", "node8/tsc", "node8")):
         report = (
             "node",
@@ -531,10 +546,17 @@ def _shellcheck(raw: bytes) -> Iterator[Row]:
     yield from READERS["shellcheck"](json.dumps(found if isinstance(found, dict) else {"comments": found}).encode())
 
 
+def _ruff(raw: bytes) -> Iterator[Row]:
+    """As `lint_truth.ruff`, with the cell of a notebook behind its file, as the text prints it."""
+    for entry, row in zip(json.loads(raw), READERS["ruff"](raw), strict=True):
+        yield {**row, "file": f"{row['file']}:cell {entry['cell']}"} if entry.get("cell") else row
+
+
 READ: Mapping[str, Callable[[bytes], Iterator[Row]]] = {
     **READERS,
     "pylint-json": _pylint_json,
     "gcc": _gcc,
+    "ruff": _ruff,
     "shellcheck": _shellcheck,
 }
 
@@ -547,8 +569,10 @@ def capture(work: Work, form: Form) -> None:
         for name, text in PROGRAMS[form.source].items():
             (top / name).parent.mkdir(parents=True, exist_ok=True)
             (top / name).write_text(text, encoding="utf-8")
-        if form.source == "js8":
+        if form.source in ("js8", "npm"):
             shutil.copytree(CORPUS_PROGRAMS / "js" / "src", top / "src")
+        if form.source == "npm":
+            shutil.copy(CORPUS_PROGRAMS / "js" / "eslint.config.mjs", top)
     else:
         shutil.copytree(CORPUS_PROGRAMS / form.source, top)
     folder = top / form.folder

@@ -157,11 +157,21 @@ TS_BASE = (
     '{"compilerOptions": {"strict": true, "composite": true, "outDir": "out", "rootDir": "src"}, "include": ["src"]}'
 )
 
+NOTEBOOK = """\
+{"cells": [
+ {"cell_type": "code", "execution_count": null, "metadata": {}, "outputs": [], "source": ["import os\\n", "x = 1\\n"]},
+ {"cell_type": "code", "execution_count": null, "metadata": {}, "outputs": [], "source": ["import sys\\n", "print(missing)"]}
+], "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+"""
+NPM = '{"name": "cart", "version": "1.0.0", "scripts": {"lint": "eslint src", "report": "eslint -f json src"}}\n'
+
 PROGRAMS: dict[str, dict[str, str]] = {
     "mono": {
         "app/width.c": MONO_A,
         "lib/width.c": MONO_B,
         "lib/shared.h": SHARED_H,
+        "lib/run.sh": "#!/bin/sh\ncp $1 $2\n",
+        "lib/width.py": "import os\n\nwidth: int = 'wide'\n",
         "Makefile": MAKEFILE,
         "CMakeLists.txt": CMAKE,
     },
@@ -176,6 +186,8 @@ PROGRAMS: dict[str, dict[str, str]] = {
         "three.py": '"""Uses others."""\n\nimport four\n\nVALUE = four.OTHER\n',
         "four.py": '"""Uses others."""\n\nimport three\n\nOTHER = three.VALUE\n',
     },
+    "notebook": {"shelf.ipynb": NOTEBOOK},
+    "npm": {"package.json": NPM},
     "js8": {".eslintrc.json": ESLINT_V8},
     "shell": {"odd.sh": SHELL_ODD, "no shebang/run: 2.sh": "echo $1\n"},
     "refs": {
