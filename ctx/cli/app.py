@@ -37,7 +37,8 @@ def _typer(words: list[str]) -> int:
     except usage_error as error:
         message = " ".join(error.format_message().split())
         if words and type(error).__name__ != "NoArgsIsHelpError":
-            raise UsageError(f"{message.rstrip('.')}; see ctx {words[0]} --help") from None
+            verb = "" if message.startswith("No such command") else f"{words[0]} "
+            raise UsageError(f"{message.rstrip('.')}; see ctx {verb}--help") from None
         sys.stdout.write(error.format_message() + "\n")
         return 2
     except typer.Abort:

@@ -4,10 +4,16 @@ from typing import Annotated
 
 import typer
 
-StoreOption = Annotated[str | None, typer.Option("--store", help="Where captures are kept; default: $CTX_STORE.")]
+StoreOption = Annotated[
+    str | None, typer.Option("--store", metavar="DIR", help="Where captures are kept; default: $CTX_STORE.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-CaptureOption = Annotated[int, typer.Option("--capture", min=1, help="The N-th newest capture of the handle.")]
-BudgetOption = Annotated[int | None, typer.Option("--budget", min=1, help="Lower the reply budget, in tok.")]
+CaptureOption = Annotated[
+    int, typer.Option("--capture", min=1, metavar="N", help="The N-th newest capture of the handle.")
+]
+BudgetOption = Annotated[
+    int | None, typer.Option("--budget", min=1, metavar="TOK", help="Lower the reply budget, in tok.")
+]
 
 
 def build_app() -> typer.Typer:
@@ -42,21 +48,39 @@ def _run(context: typer.Context) -> int:
 
 def _ingest(
     words: Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="The command.")] = None,
-    stdout: Annotated[str | None, typer.Option("--stdout", help="File with standard output; - reads stdin.")] = None,
-    stderr: Annotated[str | None, typer.Option("--stderr", help="File with standard error.")] = None,
-    exit_code: Annotated[int | None, typer.Option("--exit-code", help="Exit status; unknown if not given.")] = None,
-    signal: Annotated[int | None, typer.Option("--signal", min=1, help="Number of the signal that ended it.")] = None,
-    argv_json: Annotated[str | None, typer.Option("--argv-json", help="The command as a JSON list.")] = None,
-    incomplete: Annotated[str | None, typer.Option("--incomplete", help="Why bytes are missing.")] = None,
-    graph: Annotated[str | None, typer.Option("--graph", help="Write the canonical graph to this file.")] = None,
-    focus: Annotated[list[str] | None, typer.Option("--focus", help="Order details by this word.")] = None,
-    epoch: Annotated[str | None, typer.Option("--epoch", help="Policy table.")] = None,
+    stdout: Annotated[
+        str | None, typer.Option("--stdout", metavar="FILE", help="Standard output; - reads stdin.")
+    ] = None,
+    stderr: Annotated[
+        str | None, typer.Option("--stderr", metavar="FILE", help="Standard error; - reads stdin.")
+    ] = None,
+    exit_code: Annotated[
+        int | None, typer.Option("--exit-code", metavar="N", help="Exit status; unknown if not given.")
+    ] = None,
+    signal: Annotated[
+        int | None, typer.Option("--signal", min=1, metavar="N", help="The signal that ended it.")
+    ] = None,
+    argv_json: Annotated[
+        str | None, typer.Option("--argv-json", metavar="JSON", help="The command as a JSON list.")
+    ] = None,
+    incomplete: Annotated[
+        str | None, typer.Option("--incomplete", metavar="WORD", help="Bytes are missing; why.")
+    ] = None,
+    graph: Annotated[
+        str | None, typer.Option("--graph", metavar="FILE", help="Write the canonical graph to this file.")
+    ] = None,
+    focus: Annotated[
+        list[str] | None, typer.Option("--focus", metavar="WORD", help="Order details by this word.")
+    ] = None,
+    epoch: Annotated[str | None, typer.Option("--epoch", metavar="ID", help="Policy table.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> int:
     """Keep and digest bytes that something else captured.
 
     Example: ctx ingest --argv-json '["pytest","-q"]' --exit-code 1 --stdout out.txt --json
+
+    Exit status: 0 digested; 1 digested, but not stored; 2 usage; 3 environment.
     """
     from ctx.cli.ingest import ingest
 
@@ -78,12 +102,20 @@ def _ingest(
 
 def _get(
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="run:…, blob:… or repo:…")],
-    lines: Annotated[str | None, typer.Option("--lines", help="A:B, from 1, inclusive.")] = None,
-    span: Annotated[str | None, typer.Option("--span", help="A region's token.")] = None,
-    match: Annotated[str | None, typer.Option("--match", help="Lines that a linear-time pattern matches.")] = None,
-    bytes_: Annotated[str | None, typer.Option("--bytes", help="A:B, from 0, B excluded.")] = None,
-    symbol: Annotated[str | None, typer.Option("--symbol", help="A symbol by name.")] = None,
-    context: Annotated[int, typer.Option("--context", min=0, help="Widen by so many lines.")] = 0,
+    lines: Annotated[
+        str | None, typer.Option("--lines", metavar="A:B", help="Lines A to B, from 1, both included.")
+    ] = None,
+    span: Annotated[
+        str | None, typer.Option("--span", metavar="TOKEN", help="A region by the token that a digest prints.")
+    ] = None,
+    match: Annotated[
+        str | None, typer.Option("--match", metavar="REGEX", help="Lines that a linear-time pattern matches.")
+    ] = None,
+    bytes_: Annotated[
+        str | None, typer.Option("--bytes", metavar="A:B", help="Bytes A to B, from 0, B excluded.")
+    ] = None,
+    symbol: Annotated[str | None, typer.Option("--symbol", metavar="NAME", help="A symbol by name.")] = None,
+    context: Annotated[int, typer.Option("--context", min=0, metavar="N", help="Widen by so many lines.")] = 0,
     capture: CaptureOption = 1,
     budget: BudgetOption = None,
     store: StoreOption = None,
@@ -92,6 +124,8 @@ def _get(
     """Print the text behind an address.
 
     Example: ctx get run:0123456789ab#stdout --lines 3:9
+
+    Exit status: 0 shown, an empty region too; 1 expired, unknown or refused; 2 malformed address; 3 environment.
     """
     from ctx.cli.get import get
 
@@ -114,6 +148,8 @@ def _search(
     """Find text in a run: all hits counted, the first ones shown with their addresses; status 1 without a hit.
 
     Example: ctx search run:0123456789ab 'TimeoutError' --fixed-strings
+
+    Exit status: 0 hits; 1 no hit, or no such run; 2 usage; 3 environment.
     """
     from ctx.cli.search import search
 
@@ -138,6 +174,8 @@ def _stats(
     """Sizes of a run, or sums over the store, without reading captured bytes.
 
     Example: ctx stats run:last
+
+    Exit status: 0 shown; 1 no such run; 2 usage; 3 environment.
     """
     from ctx.cli.stats import stats
 
@@ -153,6 +191,8 @@ def _explain(
     """Why a digest is what it is: who recognised it, the plan and its reasons, sizes, the receipt.
 
     Example: ctx explain run:last
+
+    Exit status: 0 shown; 1 no such run; 2 usage; 3 environment.
     """
     from ctx.cli.stats import explain
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from ctx.addresses import Scheme, parse_address
-from ctx.digest.rows import number
+from ctx.digest.rows import number, plural
 from ctx.errors import UsageError
 from ctx.store.manifests import Manifest
 from ctx.store.store import Store
@@ -45,7 +45,7 @@ def stats_text(stats: dict[str, Any]) -> str:
     lines = [f"run:{stats['handle'][:12]}  {stats['command']}"]
     end = f"exit {stats['exit_code']}" if stats["exit_code"] is not None else f"ended by {stats['ended_by']}"
     whole = "whole" if stats["complete"] else f"incomplete: {stats['incomplete_reason']}"
-    lines.append(f"{end} · {whole} · {stats['captures']} captures · {stats['family']} · {stats['rung']}")
+    lines.append(f"{end} · {whole} · {plural(stats['captures'], 'capture')} · {stats['family']} · {stats['rung']}")
     for name, record in stats["streams"].items():
         lines.append(
             f"  {name}: {number(record['bytes'])} bytes, {number(record['lines'])} lines, "
@@ -70,7 +70,7 @@ def totals(store: Store) -> dict[str, int]:
 def totals_text(sums: dict[str, int]) -> str:
     """`totals` for people; every figure says what it is of."""
     return (
-        f"{number(sums['captures'])} captures in this store, all workspaces, since its first one; tok are estimates\n"
+        f"{plural(sums['captures'], 'capture')} in this store, all workspaces, since its first one; tok are estimates\n"
         f"  printed by the commands as asked: {number(sums['raw_tokens'])} tok\n"
         f"  delivered as digests:             {number(sums['delivered_tokens'])} tok\n"
         f"  fetched later by address:         {number(sums['fetched_tokens'])} tok\n"
