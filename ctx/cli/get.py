@@ -41,7 +41,7 @@ def get(
         )
         return ExitCode.OK
     program = consumer_of(1) is Consumer.PROGRAM
-    if not program and parsed.name != "last" and os.path.isdir(opened.root):
+    if not program and os.path.isdir(opened.root):
         opened.note_fetch(parsed.name, tok(reply.text))
     if not program or sys.stderr.isatty():
         sys.stderr.write(reply.header + "\n")

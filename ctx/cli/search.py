@@ -2,10 +2,12 @@
 
 import sys
 
+from ctx.capture.consumer import Consumer, consumer_of
 from ctx.cli.edge import say, write_json, write_text
 from ctx.errors import ExitCode
 from ctx.retrieval.search import search as search_reply
 from ctx.store.store import Store
+from ctx.text import tok
 
 
 def search(
@@ -13,8 +15,9 @@ def search(
     json: bool,
 ) -> int:  # fmt: skip
     """The verb."""
+    opened = Store(store)
     reply = search_reply(
-        Store(store),
+        opened,
         target,
         pattern,
         fixed=fixed,
@@ -27,6 +30,8 @@ def search(
     elif reply.hits:
         sys.stderr.write(reply.header + "\n")
         sys.stderr.flush()
+        if consumer_of(1) is not Consumer.PROGRAM:
+            opened.note_fetch(target, tok(reply.text))
         write_text(reply.text)
     else:
         say("search", f"no hit in {target}; every line of it was searched")

@@ -230,7 +230,7 @@ class Store:
         return self._catalog.totals()
 
     def note_fetch(self, handle: str, tokens: int) -> None:
-        """Remember what was fetched later; a store that cannot be written forgets it, and nothing else."""
+        """Remember what a reader fetched later, under the name it used; a store that cannot be written forgets it."""
         try:
             self._catalog.note_fetch(handle, tokens)
         except StoreError:
