@@ -55,6 +55,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Generate docs/cli.md, or check it with `-- --check`."""
-    session.install("-e", ".")
+    """Write docs/cli.md and the README's table, then run every command of the documents; `-- --check` only compares."""
+    session.install("-e", ".[dev]")
     session.run("python", "docs/generate.py", *session.posargs)
+    session.run("pytest", "tests/docs")
