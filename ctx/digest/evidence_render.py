@@ -217,7 +217,7 @@ def _closing(page: _Page) -> None:
         if operation.argv:
             ink.add("rerun: " + shlex.join(operation.argv))
         return
-    ink.extend(_next(page, bool(hidden)))
+    ink.extend(_next(page, bool(hidden or ink.spans)))
 
 
 def _next(page: _Page, omitted: bool) -> list[str]:
@@ -238,6 +238,9 @@ def _next(page: _Page, omitted: bool) -> list[str]:
             if len(page.lines.get(stream, ())) < total:
                 found.append(f"next: ctx get {ink.stream(stream)}")
                 break
+        else:  # every line is shown, one of them cut
+            span = next(iter(ink.spans.values()))
+            found.append(f"next: ctx get {ink.stream(span.stream, f'--span {span.token}')}")
     return found[:NEXT_LINES]
 
 
