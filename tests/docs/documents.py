@@ -3,8 +3,8 @@
 How a document marks what is run (CONTRIBUTING.md tells authors the same):
 
 * A fenced block ``console``: lines that begin with ``$ `` are commands, what follows each is its output, both streams
-  together. A line ``...`` stands for any lines. A command without shown output prints nothing and ends with status 0;
-  one whose whole output is ``...`` ends with status 0.
+  together. A line ``...`` stands for any lines, a time in seconds (``0.53s``) for any other. A command without shown
+  output prints nothing; unless output is shown, or ``echo $?`` comes next, a command ends with status 0.
 * A paragraph that ends in ``Save as `NAME`:`` before a fenced block: the block is written to that file.
 * A fenced block ``sh``: set-up that a test cannot repeat (installers, nox); nothing else may stand in one.
 
@@ -29,6 +29,7 @@ COMMAND_SECONDS = 60
 _FENCE = re.compile(r"^(`{3,})([a-z]*)$")
 _SAVE = re.compile(r"[Ss]ave as `([^`]+)`:$")
 _NAME = re.compile(r"\b[0-9a-f]{10,64}\b")
+_TIME = re.compile(r"\b[0-9]+\\?\.[0-9]+s\b")
 _INSTALL = re.compile(r"python -m pip install -q (\S+)$")
 _SHARED = ("corpora", "protocols", "epochs", "receipts", "docs", "README.md", "pyproject.toml")
 """What a clone holds that commands of documents only read; `examples` is copied."""
@@ -201,9 +202,9 @@ class Clone:
             return r"(?:.*\n)*?"
         out, end = "", 0
         for found in _NAME.finditer(line):
-            out += re.escape(line[end : found.start()]) + self._name(found[0], fresh)
+            out += _literal(line[end : found.start()]) + self._name(found[0], fresh)
             end = found.end()
-        return out + re.escape(line[end:]) + r"[ \t]*\n"
+        return out + _literal(line[end:]) + r"[ \t]*\n"
 
     def _name(self, shown: str, fresh: set[str]) -> str:
         if shown in self.names:
@@ -214,6 +215,10 @@ class Clone:
         return f"(?P<n_{shown}>[0-9a-f]{{{len(shown)}}})"
 
 
+def _literal(text: str) -> str:
+    return _TIME.sub(lambda _: r"[0-9]+\.[0-9]+s", re.escape(text))
+
+
 def walk(path: Path, clone: Clone) -> Iterator[tuple[Step, list[str], str]]:
     """Follow a document as a newcomer would: each command with what it printed, and why that is wrong (or nothing)."""
     for block in blocks(path.read_text(encoding="utf-8")):
@@ -221,9 +226,10 @@ def walk(path: Path, clone: Clone) -> Iterator[tuple[Step, list[str], str]]:
             clone.write(block.save_as, block.lines)
         if block.language != "console":
             continue
-        for step in steps(block):
+        following = [*(step.command for step in steps(block)[1:]), ""]
+        for step, then in zip(steps(block), following, strict=True):
             printed = clone.run(step.command)
             wrong = clone.differences(step.shown, printed)
-            if not wrong and clone.status != 0 and step.shown in ((), ("...",)):
+            if not wrong and clone.status != 0 and step.shown in ((), ("...",)) and then != "echo $?":
                 wrong = "\n".join([f"ended with status {clone.status}:", *printed])
             yield step, printed, wrong
