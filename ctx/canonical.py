@@ -118,7 +118,9 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
         r"\1<elapsed>",
     ),
     (VolatileClass.ELAPSED, rf"([(\[])[0-9]+(?:\.[0-9]+)? ?{_UNIT}([)\]])", r"\1<elapsed>\2"),
-    (VolatileClass.ELAPSED, r"(^)[0-9]+\.[0-9]+s (call|setup|teardown)\b", r"\1<elapsed> \2"),
+    # pytest --durations: which tests stand in the list changes with the times, so the whole row is volatile.
+    (VolatileClass.ELAPSED, r"(^)[0-9]+\.[0-9]+s (?:call|setup|teardown)\b.*$", r"\1<elapsed>"),
+    (VolatileClass.ELAPSED, r"(^\()[0-9]+( durations < [0-9.]+s hidden)", r"\1<elapsed>\2"),
     (VolatileClass.HEX_ADDRESS, r"\b0x[0-9a-fA-F]{6,}\b", r"<hex_address>"),
     (VolatileClass.PID, r"(\b(?:pid|PID|Pid)(?:[ =:#]| = |: ))[0-9]+\b", r"\1<pid>"),
     (VolatileClass.PID, r"(\b[Pp]rocess (?:id )?#?)[0-9]{2,}\b", r"\1<pid>"),

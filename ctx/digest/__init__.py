@@ -86,7 +86,7 @@ def render_run_digest(
     profile, matched, declined = detect(ctx, profiles if profiles is not None else profiles_in_order())
     contract = load_contract(profile.family, profile.contract_folders())
     content = profile.content_classes | contract.content_classes
-    ctx.masker = Masker(content=content, host_paths=ctx.manifest.host_paths)
+    ctx.masker = Masker(content=content, host_paths=(*ctx.manifest.host_paths, *profile.host_paths(ctx)))
     ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker, kept=ctx.masked)
     graph = profile.extract(ctx)
     own = profile.render(ctx)

@@ -289,6 +289,10 @@ class Profile:
         """The profile itself; a stand-in answers with the profile it stands for."""
         return self
 
+    def host_paths(self, ctx: DigestContext) -> tuple[str, ...]:
+        """Absolute folders that the output itself calls its root: they are masked as the workspace is (S1.15)."""
+        return ()
+
     def detect(self, ctx: DigestContext) -> str | None:
         """The reason why this capture is of the family, or None to decline; judged by the shape of the text."""
         raise NotImplementedError

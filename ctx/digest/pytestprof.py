@@ -60,6 +60,7 @@ _MOST_UNJOINED = 20
 _TAIL_LINES = 20
 _STDERR_LINES = 10
 _ROOTDIR = re.compile(rb"\nrootdir: ([^\n,]+)")
+_ROW_FILE = re.compile(rb"\n(?:FAILED|ERROR) ([^\s:]+\.py)::")
 _COVERAGE_FAIL = re.compile(rb"\n(?:FAIL Required test coverage|ERROR: Coverage failure)[^\n]*")
 _RUNNER_WORD = re.compile(r"(?:^|[/\s])(?:pytest|py\.test)(?:$|\s)")
 
@@ -80,6 +81,10 @@ class PytestProfile(Profile):
             if len(marks) >= 2 or (marks and named and _is_closed(view.screen)):
                 return f"{', '.join(marks)} on {view.name}"
         return has_startup_shape(ctx.stderr.screen)
+
+    def host_paths(self, ctx: DigestContext) -> tuple[str, ...]:
+        """The root folder that the session's header names, and the interpreter's folder of `-v`."""
+        return tuple(path for path in _rootdirs(_report_view(ctx).screen) if path.startswith("/") and path.count("/") > 1)
 
     def extract(self, ctx: DigestContext) -> EvidenceGraph:
         """Facts of the stream that holds the report, with the other stream's own messages."""
@@ -243,8 +248,15 @@ def _items(
 
 
 def _rootdirs(data: bytes) -> list[str]:
+    """The root folder: the header names it; without a header, the folder before a file that a summary row names."""
     match = _ROOTDIR.search(data, 0, 1 << 16)
-    return [match[1].decode("utf-8", "replace").strip()] if match else []
+    if match:
+        return [match[1].decode("utf-8", "replace").strip()]
+    row = _ROW_FILE.search(data)
+    if row is None:
+        return []
+    whole = re.compile(rb"\n *(/[^\n:]{1,200})/" + re.escape(row[1]) + rb":[0-9]+: ").search(data, 0, row.start())
+    return [whole[1].decode("utf-8", "replace")] if whole else []
 
 
 def _segments(view: StreamView, sessions: Sequence[SessionFacts], verdict: Verdict) -> tuple[Segment, ...]:
