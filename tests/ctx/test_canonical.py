@@ -22,7 +22,7 @@ MASKED = [
     ("ok 3 - adds (0.32s)", "ok 3 - adds (<elapsed>)"),
     ("✓ renders [15ms]", "✓ renders [<elapsed>]"),
     ("real\t0m0.312s", "real\t<elapsed>"),
-    ("0.52s call     tests/a.py::test_x", "<elapsed> call     tests/a.py::test_x"),
+    ("0.52s call     tests/a.py::test_x", "<elapsed>"),
     ("Time Elapsed 00:00:03.21", "Time Elapsed <elapsed>"),
     # timestamp
     ("2026-11-30 12:00:01,123 INFO start", "<timestamp> INFO start"),
