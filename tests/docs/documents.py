@@ -30,7 +30,7 @@ _FENCE = re.compile(r"^(`{3,})([a-z]*)$")
 _SAVE = re.compile(r"[Ss]ave as `([^`]+)`:$")
 _NAME = re.compile(r"\b[0-9a-f]{10,64}\b")
 _TIME = re.compile(r"\b[0-9]+\\?\.[0-9]+s\b")
-_INSTALL = re.compile(r"python -m pip install -q (\S+)$")
+_INSTALL = re.compile(r"python -m pip install -q -e (\S+)")
 _SHARED = ("corpora", "protocols", "epochs", "receipts", "docs", "README.md", "pyproject.toml")
 """What a clone holds that commands of documents only read; `examples` is copied."""
 

@@ -1,0 +1,1 @@
+"""Digests of what the nightly data checks print."""
