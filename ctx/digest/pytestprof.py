@@ -84,10 +84,16 @@ class PytestProfile(Profile):
 
     def host_paths(self, ctx: DigestContext) -> tuple[str, ...]:
         """The root folder that the session's header names, and the interpreter's folder of `-v`."""
-        return tuple(path for path in _rootdirs(_report_view(ctx).screen) if path.startswith("/") and path.count("/") > 1)
+        return tuple(
+            path for path in _rootdirs(_report_view(ctx).screen) if path.startswith("/") and path.count("/") > 1
+        )
 
-    def extract(self, ctx: DigestContext) -> EvidenceGraph:
-        """Facts of the stream that holds the report, with the other stream's own messages."""
+    def extract(self, ctx: DigestContext) -> EvidenceGraph | None:
+        """Facts of the stream that holds the report, with the other stream's own messages.
+
+        None where the lines look like a report's and nothing of one can be read (its lines were sorted, say): then the
+        text is shown as text.
+        """
         view = _report_view(ctx)
         if report_shape(view.screen) is not None:
             graph = read_report(ctx, view)
@@ -105,6 +111,8 @@ class PytestProfile(Profile):
         witnesses = Witnesses(sessions, [trouble for _, trouble in troubles], ctx.manifest, find_gap(data), listing)
         verdict = judge(witnesses, ctx.total_lines)
         items, left_out = _items(ctx, view, sessions, troubles, verdict, listing, roots)
+        if not items and not verdict.aggregate and any(_is_disordered(facts) for facts in sessions):
+            return None
         return EvidenceGraph(
             family=self.family,
             profile=self.version,
@@ -179,6 +187,12 @@ def _report_view(ctx: DigestContext) -> StreamView:
     if report_shape(out.screen) or len(_marks(out.screen)) >= len(_marks(err.screen)):
         return out
     return err
+
+
+def _is_disordered(facts: SessionFacts) -> bool:
+    """Whether a run has heads of sections that tell of failures or totals, and none of them could be read."""
+    told = (Mark.FAILING, Mark.SUMMARY, Mark.TOTALS)
+    return facts.totals is None and any(anchor.mark in told for anchor in facts.session.anchors)
 
 
 def _says_something(facts: SessionFacts) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ctx.api import digest_output
 from ctx.digest.base import CaptureFacts, DigestContext
 from ctx.digest.pytestprof import PytestProfile
 from ctx.evidence import CoverageReason, EvidenceGraph, EvidenceItem, ExcerptRole, ItemKind, Missing, Outcome, Precision
@@ -774,3 +775,14 @@ def test_thirty_and_more_failures_are_all_items() -> None:
         graph = real(name)
         assert len(set(failing(graph))) == 92
         assert all(not isinstance(item.location, Missing) for item in graph.items)
+
+
+def test_a_report_whose_lines_were_sorted_is_shown_as_text() -> None:
+    """S5.0.9: heads of sections that lead nowhere void nothing; the failing rows stand out as lines."""
+    report = (TESTS / "profiles" / "pytest" / "mixed-tb-short" / "stdout.txt").read_bytes()
+    shuffled = b"\n".join(sorted(report.split(b"\n"))) + b"\n"
+    digest = digest_output(shuffled, argv=("sh", "-c", "pytest | sort"), exit_code=0)
+    assert digest.graph.outcome is Outcome.UNKNOWN
+    assert not digest.graph.coverage.complete
+    assert "precision: fallback" in digest.text
+    assert "FAILED tests/test_orders.py::test_total_wrong" in digest.text
