@@ -28,7 +28,7 @@ _RUFF_HEAD = re.compile(r"(?P<code>[A-Z]{1,8}\d{1,6}:?|[a-z]+(?:-[a-z]+)*:) (?:\
 _LEAD = re.compile(r"In (?P<file>\S.*) line (?P<line>\d+):")
 _POINTER = re.compile(r"(?P<blank>\s*)\^[-^]*\^? (?P<code>SC\d{4})(?: \((?P<word>\w+)\))?: (?P<message>.+)")
 _STYLISH = re.compile(
-    r" +(?P<line>\d+):(?P<column>\d+) +(?P<word>error|warning|info) +(?P<message>.+?)(?: {2,}(?P<code>[@\w/.-]+))?"
+    r" +(?P<line>\d+):(?P<column>\d+) +(?P<word>error|warning|info) +(?P<message>.+?)(?:(?<! ) {2,}(?P<code>[@\w/.-]+))?"
 )
 _GROUPED = re.compile(
     r" +(?:cell (?P<cell>\d+):)?(?P<line>\d+):(?P<column>\d+) +"
@@ -36,8 +36,8 @@ _GROUPED = re.compile(
     r"(?:\[[*-]\] )?(?P<message>.+)"
 )
 _CONTEXT = re.compile(r"\s|\||\d+ *\||= (?:note|help)|.*: note: |[a-z_]+: note|\^|~")
-_BODY = re.compile(r"\s|\||\d+ *(?:\d+ *)?[|│┆+~-]|(?:help|note|info|hint): |= (?:help|note)|\.\.\.|ℹ |-{20,}$")
-_BAR = re.compile(r" *\d* *[|│┆](?:\s|$)| *\.\.\.$")
+_BODY = re.compile(r"\s|\||\d+(?: +\d+)? *[|│┆+~-]|(?:help|note|info|hint): |= (?:help|note)|\.\.\.|ℹ |-{20,}$")
+_BAR = re.compile(r" *(?:\d+ *)?[|│┆](?:\s|$)| *\.\.\.$")
 _CARET = re.compile(r"\s*[\^~][\^~\s-]*")
 _NUMBERED = re.compile(r"\d+ ")
 _LINT_LEVEL = re.compile(r".*?`(?:#!?\[(?:warn|deny|forbid)\((?P<lint>[\w:]+)\)\]|-[DWF] (?P<flag>[\w:-]+))`.*")
@@ -369,6 +369,8 @@ class StreamReader:
         if _WITHIN.match(line) or (_INCLUDED.match(line) and (self._chain or line[0] == "I")):
             self._chain = self._chain or number
             self._stop_wrapping()
+            if line[0] != "I":
+                self.reading.hint = "gcc"  # clang does not say which function it is in
             return True
         if not self.reading.findings:
             return False

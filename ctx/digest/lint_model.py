@@ -173,6 +173,8 @@ class Reading:
     """For a machine format: its document is whole."""
     dialects: dict[str, int] = field(default_factory=dict)
     """Dialect -> findings and totals that prove it."""
+    hint: str = ""
+    """The tool that a line around its rows gives away."""
     reasons: list[CoverageReason] = field(default_factory=list)
     last_understood: int = 0
     """Last line that a rule understood."""

@@ -51,11 +51,11 @@ _OTHER_TONGUE = re.compile(
 _SYNTAX = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<message>SyntaxError: .+)")
 _VSO = re.compile(r"##vso\[task\.logissue (?P<properties>[^\]]*)\](?P<message>.*)")
 _DASH = re.compile(
-    r"\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+) - (?P<word>error|warning|information|info|message|suggestion)"
+    r"\s*(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+) - (?P<word>error|warning|information|info|message|suggestion)"
     r"(?: (?P<code>[A-Z]+\d+))?: (?P<message>.*)"
 )
 _PAREN = re.compile(
-    r"\s*(?:\d+(?::\d+)?>)?(?P<file>.+?)\((?P<line>\d+)(?:[,:](?P<column>\d+))?(?:,\d+,\d+|-\d+(?:,\d+)?)?\) ?: "
+    r"\s*(?:\d+(?::\d+)?>)?(?P<file>\S.*?)\((?P<line>\d+)(?:[,:](?P<column>\d+))?(?:,\d+,\d+|-\d+(?:,\d+)?)?\) ?: "
     r"(?P<word>fatal error|error|warning|info|note|message|hidden)"
     r"(?: (?P<code>[A-Za-z][A-Za-z-]*\d+|[@\w/-]+(?= :)))? ?: (?P<message>.*)"
 )
@@ -112,9 +112,9 @@ _NO_LINE = re.compile(r"(?P<file>\S+\.(?:pyi?|cfg|ini|toml)): (?P<word>error|war
 
 _TAIL_CODE = re.compile(r"(?P<message>.*?)(?P<gap> {1,2})\[(?P<code>[-A-Za-z][^\s\[\]]*?)(?:,[A-Z][\w /-]+)?\]")
 _CODE_SHAPE = re.compile(
-    r"-\S+|[A-Z]{1,8}-?\d{1,6}|[A-Za-z][\w.]*(?:-[\w.,-]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|[a-z][\w-]*\.[\w.-]+"
+    r"-\S+|[A-Z]{1,8}-?\d{1,6}|[A-Za-z][\w.]*-[\w.,-]+|[a-z]+(?:[A-Z][a-z0-9]*)+|[a-z][\w-]*\.[\w.-]+"
 )
-_REPORT = re.compile(r"(?P<message>.*?)[\s\xa0]+\((?P<code>report[A-Z]\w+)\)")
+_REPORT = re.compile(r"(?P<message>.*?)(?<![\s\xa0])[\s\xa0]+\((?P<code>report[A-Z]\w+)\)")
 _LINT_PREFIX = re.compile(r"\[(?P<code>[a-z][\w-]*)\] (?P<message>.+)")
 _SYMBOL_TAIL = re.compile(r"(?P<message>.*) \((?P<symbol>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)\)")
 _RULE_TAIL = re.compile(r"(?P<message>.*) \((?P<code>[\w/.-]+)\)")

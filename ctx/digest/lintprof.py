@@ -25,7 +25,15 @@ from dataclasses import dataclass
 from ctx.digest.base import DigestContext, Profile
 from ctx.digest.lint_blocks import StreamReader
 from ctx.digest.lint_machine import read_machine
-from ctx.digest.lint_model import Finding, Head, Reading, Total
+from ctx.digest.lint_model import (
+    ERRORS_AND_WARNINGS,
+    ERRORS_AND_WORSE,
+    EVERY_SEVERITY,
+    Finding,
+    Head,
+    Reading,
+    Total,
+)
 from ctx.digest.rows import plural
 from ctx.evidence import (
     SEVERITY_RANK,
@@ -50,15 +58,15 @@ TAIL_LINES = 12
 MESSAGE_LINES = 12
 _DIALECT_NAMES = {"cc": "gcc", "tsc-pretty": "tsc", "python": "", "msvc": "", "ld": "", "github": ""}
 _ALWAYS_TOTALS = {
-    "ruff": ("ruff",),
-    "mypy": ("mypy",),
-    "eslint": ("eslint",),
-    "pyright": ("pyright",),
-    "javac": ("javac",),
-    "tsc-pretty": ("tsc", "ruff"),
-    "rustc": ("rustc", "ruff"),
+    "ruff": EVERY_SEVERITY,
+    "mypy": ERRORS_AND_WORSE,
+    "eslint": ERRORS_AND_WARNINGS,
+    "pyright": EVERY_SEVERITY,
+    "javac": ERRORS_AND_WARNINGS,
+    "tsc-pretty": ERRORS_AND_WORSE,
+    "rustc": ERRORS_AND_WARNINGS,
 }
-"""Dialects whose tool ends with a total unless it is told not to, and the dialects that such a total is read as."""
+"""Dialects whose tool ends with a total unless it is told not to, and the severities that it counts."""
 _COUNTED_BY: Mapping[str, frozenset[str]] = {
     "ruff": frozenset(("ruff", "python", "github", "tsc-pretty")),
     "mypy": frozenset(("mypy", "")),
@@ -109,7 +117,7 @@ class LintProfile(Profile):
         items, covered_items = _items(ctx, readings, covered)
         tally = _tally(readings, items, frozenset(item.id for item in covered_items))
         outcome, disagreement = _verdict(ctx, items, tally, readings)
-        coverage = _coverage(ctx, readings, items, tally, covered_items)
+        coverage = _coverage(ctx, readings, items, tally, covered, covered_items)
         if disagreement:
             items.append(_disagreement(ctx, disagreement, readings))
         return EvidenceGraph(
@@ -371,7 +379,8 @@ def _coverage(
     readings: Sequence[Reading],
     items: Sequence[EvidenceItem],
     tally: _Tally,
-    covered: Sequence[EvidenceItem],
+    covered: frozenset[int],
+    covered_items: Sequence[EvidenceItem],
 ) -> Coverage:
     facts = ctx.manifest
     reasons = [*tally.reasons, *(reason for reading in readings for reason in reading.reasons)]
@@ -383,16 +392,20 @@ def _coverage(
         reasons.append(CoverageReason.KILLED)
     if any(reading.crashed for reading in readings):
         reasons.append(CoverageReason.TOOL_CRASHED)
+    if any(finding.cut for reading in readings for finding in reading.findings):
+        reasons.append(CoverageReason.PARSE_GAP)
     if any(not reading.closed for reading in readings) or _cut_upstream(ctx, readings):
         reasons.append(CoverageReason.UPSTREAM_CUT)
     machine = bool(readings) and all(reading.machine for reading in readings if reading.findings)
-    if _lacks_total(ctx, readings):
+    if _lacks_total(ctx, readings, covered):
         reasons.append(CoverageReason.SUMMARY_MISSING)
+    if _unexplained(ctx, readings):
+        reasons.append(CoverageReason.EXIT_STATUS_DISAGREES)
     parsed, expected = len(items), None
     if tally.expected is not None:
-        printed = sum(_members(item) for item in covered)
-        own = tally.expected if tally.expected != printed else len(covered)
-        expected = own + len(items) - len(covered)
+        printed = sum(_members(item) for item in covered_items)
+        own = tally.expected if tally.expected != printed else len(covered_items)
+        expected = own + len(items) - len(covered_items)
     whole = not any(reading.messages for reading in readings) or bool(items)
     agrees = facts.exit_code is not None and (facts.exit_code == 0 or bool(items))
     understood = sum(reading.understood for reading in readings)
@@ -410,13 +423,37 @@ def _coverage(
     )
 
 
-def _lacks_total(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
-    """Whether a tool that always ends with a total printed diagnostics and none: its end is not there."""
+def _lacks_total(ctx: DigestContext, readings: Sequence[Reading], covered: frozenset[int]) -> bool:
+    """Whether a tool that always ends with a total printed a diagnostic that none counts: a part is not there."""
     if _QUIET.intersection(ctx.manifest.argv):
         return False
-    printed = {finding.head.dialect for reading in readings if not reading.machine for finding in reading.findings}
-    counted = {total.dialect for reading in readings for _, _, total in reading.totals}
-    return any(name in printed and not counted.intersection(own) for name, own in _ALWAYS_TOTALS.items())
+    # `2 files would be reformatted` ends a run as a total does, and counts something else.
+    totals = [total for reading in readings for _, _, total in reading.totals]
+    ended = {total.dialect for total in totals if not total.covers and not total.clean}
+    return any(
+        id(finding) not in covered
+        and finding.head.dialect not in ended
+        and finding.head.weight in _ALWAYS_TOTALS.get(finding.head.dialect, ())
+        for reading in readings
+        if not reading.machine
+        for finding in reading.findings
+    )
+
+
+_FAIL_ON_ERRORS = frozenset(("cc", "javac", "rustc"))
+"""Dialects of compilers: warnings alone never fail a run."""
+
+
+def _unexplained(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
+    """Whether a compiler failed and nothing in its output says why: the error is in a part that is not there."""
+    if ctx.manifest.exit_code in (0, None) or any(reading.messages for reading in readings):
+        return False
+    heads = [finding.head for reading in readings for finding in reading.findings]
+    return (
+        bool(heads)
+        and all(head.dialect in _FAIL_ON_ERRORS for head in heads)
+        and not any(head.weight in ERRORS_AND_WORSE for head in heads)
+    )
 
 
 def _members(item: EvidenceItem) -> int:
@@ -457,7 +494,7 @@ def _dialect(readings: Sequence[Reading]) -> str:
     ranked = sorted(votes.items(), key=lambda entry: (-entry[1], entry[0]))
     best = ranked[0][0]
     if best == "cc":
-        return "clang" if "clang" in votes else "gcc"
+        return "clang" if "clang" in votes else next((reading.hint for reading in readings if reading.hint), "")
     if best in ("python", "javac") and "ruff" in votes:
         return "ruff"
     return _DIALECT_NAMES.get(best, best)
