@@ -15,7 +15,7 @@ An arm file is TOML::
 
 Placeholders: `{file}` the output in a file (feed `file`), `{stdout}` and `{stderr}` a file a stream, `{command}` the
 captured command's words (feed `wrap`, an item of its own), `{budget}` in tokens, `{address}` what was matched (the
-first group where it has one), `{word}` a search word.
+first group where it has one), `{word}` a search word, `{here}` the folder of the arm file, for a program beside it.
 
 Feed `stdin` pipes the output in as one channel; `file` names it; `wrap` runs `argv` with a stub of the captured command
 first on PATH, which prints both recorded streams and ends with the recorded status. The command runs in an empty
@@ -128,6 +128,7 @@ class CommandArm:
         self._folder = ""
         self._deliveries = 0
         self._version: str | None = None
+        self._here = str(Path(spec).resolve().parent)
 
     def config(self) -> Mapping[str, str | int]:
         """See `Arm`; the version is the first line that `version_argv` prints."""
@@ -135,14 +136,15 @@ class CommandArm:
             self._version = ""
             if self._file.version_argv:
                 folder = self._new_folder()
-                done = _run(self._file.version_argv, folder, 30, _environment(folder))
+                argv = _filled(self._file.version_argv, {"here": self._here}, ())
+                done = _run(argv, folder, 30, _environment(folder))
                 self._version = decode(done.stdout or done.stderr).partition("\n")[0][:200]
         return {"argv": " ".join(self._file.argv), "feed": self._file.feed, "version": self._version}
 
     def deliver(self, capture: Capture, encoder: Encoder, budget_tokens: int | None = None) -> Delivery:
         """See `Arm`."""
         file, folder = self._file, self._new_folder()
-        words = {"budget": str(budget_tokens or DEFAULT_BUDGET_TOKENS)}
+        words = {"here": self._here, "budget": str(budget_tokens or DEFAULT_BUDGET_TOKENS)}
         words |= _written(capture, folder)
         environment = _environment(folder)
         if file.feed == "wrap":
@@ -163,7 +165,7 @@ class CommandArm:
             tokens=encoder.count(text),
             seconds=seconds,
             address_pattern=file.address_pattern,
-            resolver=_CommandWayBack(file, folder, environment) if file.resolver_argv else None,
+            resolver=_CommandWayBack(file, folder, environment, self._here) if file.resolver_argv else None,
         )
 
     def _new_folder(self) -> Path:
@@ -185,15 +187,16 @@ class CommandArm:
 class _CommandWayBack:
     """The commands of an arm file that fetch and search."""
 
-    def __init__(self, file: ArmFile, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, file: ArmFile, folder: Path, environment: Mapping[str, str], here: str) -> None:
         self._file = file
         self._folder = folder
         self._environment = environment
+        self._here = here
 
     def get(self, address: str) -> Fetched:
         matched = re.search(self._file.address_pattern, address)
         name = next((group for group in matched.groups() if group), address) if matched else address
-        return self._fetch(_filled(self._file.resolver_argv, {"address": name}, ()))
+        return self._fetch(_filled(self._file.resolver_argv, {"here": self._here, "address": name}, ()))
 
     def whole(self, address: str) -> Fetched:
         return self.get(address)
@@ -201,7 +204,7 @@ class _CommandWayBack:
     def search(self, word: str) -> Fetched:
         if not self._file.search_argv:
             raise WayBackError(f"{word}: {self._file.name} has no search")
-        return self._fetch(_filled(self._file.search_argv, {"word": word}, ()))
+        return self._fetch(_filled(self._file.search_argv, {"here": self._here, "word": word}, ()))
 
     def _fetch(self, argv: Sequence[str]) -> Fetched:
         done = _run(argv, self._folder, self._file.timeout_seconds, self._environment)

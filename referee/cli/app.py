@@ -47,7 +47,9 @@ def dispatch(words: list[str]) -> int:
         if not words or type(error).__name__ == "NoArgsIsHelpError":
             sys.stdout.write(error.format_message() + "\n")
         else:
-            sys.stderr.write(f"referee {verb}: {message.rstrip('.')}; see referee {verb} --help\n")
+            known = verb.rpartition(" ")[0] if message.startswith("No such command") else verb
+            page = f"referee {known} --help".replace("  ", " ")
+            sys.stderr.write(f"referee {verb}: {message.rstrip('.')}; see {page}\n")
         return 2
     except RefereeError as error:
         _debug()
@@ -88,20 +90,35 @@ def _progress() -> "Callable[[int, int], None]":
 
 @app.command("run")
 def run(
-    corpus: Annotated[list[Path], typer.Option("--corpus", help="Corpus folder; may be given more than once.")],
-    out: Annotated[Path, typer.Option("--out", help="Where the receipt goes; its table and summary lie beside it.")],
-    arm: Annotated[list[str] | None, typer.Option("--arm", help="Baseline, then treatment, then others.")] = None,
-    reader: Annotated[list[str] | None, typer.Option("--reader", help="Only these readers.")] = None,
-    protocol: Annotated[Path | None, typer.Option("--protocol", help="Protocol file.")] = None,
-    case: Annotated[list[str] | None, typer.Option("--case", help="Only these cases (exploratory).")] = None,
-    family: Annotated[list[str] | None, typer.Option("--family", help="Only these families (exploratory).")] = None,
-    require: Annotated[str | None, typer.Option("--require", help="promote: status 1 at any other verdict.")] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes.")] = None,
+    corpus: Annotated[
+        list[Path], typer.Option("--corpus", metavar="DIR", help="Corpus folder; may be given more than once.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="Where the receipt goes; its table and summary lie beside it.")
+    ],
+    arm: Annotated[
+        list[str] | None, typer.Option("--arm", metavar="ARM", help="Baseline, then treatment, then others.")
+    ] = None,
+    reader: Annotated[list[str] | None, typer.Option("--reader", metavar="NAME", help="Only these readers.")] = None,
+    protocol: Annotated[Path | None, typer.Option("--protocol", metavar="FILE", help="Protocol file.")] = None,
+    case: Annotated[
+        list[str] | None, typer.Option("--case", metavar="ID", help="Only these cases (exploratory).")
+    ] = None,
+    family: Annotated[
+        list[str] | None, typer.Option("--family", metavar="NAME", help="Only these families (exploratory).")
+    ] = None,
+    require: Annotated[
+        str | None, typer.Option("--require", metavar="promote", help="Status 1 at any other verdict.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, metavar="N", help="Processes.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the receipt and nothing else.")] = False,
 ) -> int:
     """Judge arms on a corpus and write the receipt.
 
     Example: referee run --corpus corpora/core --arm head_tail --arm ctx --out /tmp/receipt/receipt.json
+
+    Exit status: 0 receipt written; 1 a corpus that may not be judged on, or with --require promote any other
+    verdict; 2 usage; 3 environment.
     """
     from referee.errors import UsageError
     from referee.execute import Request, execute, save
@@ -137,6 +154,8 @@ def gate(
     """Recompute a receipt's decision; status 0 only for a sound receipt whose verdict is promote.
 
     Example: referee gate receipts/core/0123456789ab/receipt.json
+
+    Exit status: 0 promote; 1 any other verdict, or a receipt that does not hold.
     """
     from json import dumps
 
@@ -160,13 +179,19 @@ def gate(
 def verify(
     receipt: Annotated[Path, typer.Argument(help="A receipt.json; its table lies beside it.")],
     rerun: Annotated[bool, typer.Option("--rerun", help="Run again and compare byte for byte.")] = False,
-    protocol: Annotated[Path | None, typer.Option("--protocol", help="Protocol file, for --rerun.")] = None,
-    corpus: Annotated[list[Path] | None, typer.Option("--corpus", help="Corpus folders, for --rerun.")] = None,
+    protocol: Annotated[
+        Path | None, typer.Option("--protocol", metavar="FILE", help="Protocol file, for --rerun.")
+    ] = None,
+    corpus: Annotated[
+        list[Path] | None, typer.Option("--corpus", metavar="DIR", help="Corpus folders, for --rerun.")
+    ] = None,
     foreign: Annotated[bool, typer.Option("--foreign", help="Made by another version: leave the tree out.")] = False,
 ) -> int:
     """Check a receipt: form, table, derived numbers, decision, and the sources it judged.
 
     Example: referee verify receipts/core/0123456789ab/receipt.json
+
+    Exit status: 0 holds; 1 does not, each problem on stderr; 2 usage.
     """
     from referee.receipts.rerun import rerun_problems
     from referee.receipts.verify import check_receipt
@@ -184,12 +209,16 @@ def verify(
 @corpus_app.command("verify")
 def corpus_verify(
     folder: Annotated[Path, typer.Argument(help="A corpus folder.")],
-    forbid: Annotated[list[str] | None, typer.Option("--forbid", help="A word that no file may hold.")] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option("--forbid", metavar="WORD", help="A word that no file may hold.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Also the rules of the shipped corpus.")] = False,
 ) -> int:
     """Check that every case is well formed and every file is what the manifest says.
 
     Example: referee corpus verify corpora/core
+
+    Exit status: 0 holds; 1 does not, each problem on stderr.
     """
     from referee.corpus.layout import load_corpus
     from referee.corpus.verify import verify_corpus
@@ -207,12 +236,16 @@ def corpus_verify(
 @corpus_app.command("freeze")
 def corpus_freeze(
     folder: Annotated[Path, typer.Argument(help="A corpus folder.")],
-    version: Annotated[str, typer.Option("--version", help="The version to write.")],
-    name: Annotated[str | None, typer.Option("--name", help="Name of the corpus; default: the folder's.")] = None,
+    version: Annotated[str, typer.Option("--version", metavar="N", help="The version to write.")],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Name of the corpus; default: the folder's.")
+    ] = None,
 ) -> int:
     """Write the manifest of a corpus; a frozen version never changes.
 
     Example: referee corpus freeze my-cases --version 1
+
+    Exit status: 0 written, or frozen already with these bytes; 1 refused, each problem on stderr.
     """
     from referee.corpus.freeze import freeze_corpus
 
@@ -226,6 +259,8 @@ def corpus_stats(folder: Annotated[Path, typer.Argument(help="A corpus folder.")
     """Count cases by family, tool, origin and stratum.
 
     Example: referee corpus stats corpora/core
+
+    Exit status: 0 counted; 1 no corpus.
     """
     from referee.corpus.layout import load_corpus
     from referee.corpus.stats import corpus_stats as count
@@ -262,7 +297,7 @@ def reader_list() -> int:
         sys.stdout.write(
             f"{reader.name:10} {actions}; reads {reader.read_tokens or 'all'}; trusts undeclared "
             f"{'yes' if reader.trust_undeclared else 'no'}, complete {'yes' if reader.trust_complete else 'no'}; "
-            f"{reader.max_turns} turns\n"
+            f"{reader.max_turns} turn{'s' if reader.max_turns > 1 else ''}\n"
         )
     return 0
 
@@ -272,6 +307,8 @@ def protocol_check(file: Annotated[Path, typer.Argument(help="A protocol file.")
     """Load a protocol, and say whether it is on record.
 
     Example: referee protocol check protocols/core.toml
+
+    Exit status: 0 on record; 1 not committed as it is; 2 problems, each with its key.
     """
     from referee.protocol import load_protocol, registration_of
 
