@@ -85,6 +85,8 @@ class StreamReader:
         self._body = ""
         """What the newest finding's lines go on as: `block`, `listing` (duplicate code), `loose`, or empty."""
         self._heading = ""
+        self._row_above = (0, 0)
+        """Cell and line of the row above under the heading."""
         self._lead: tuple[str, int, int] | None = None
         """File, line, and screen line of a lead that waits for its pointers."""
         self._advice = False
@@ -265,6 +267,10 @@ class StreamReader:
         found = stylish or grouped
         if found is None:
             return False
+        place = (int(grouped["cell"] or 0) if grouped else 0, int(found["line"]))
+        if place < self._row_above:
+            self.reading.because(CoverageReason.PARSE_GAP)  # rows are sorted: the heading of this one is not there
+        self._row_above = place
         head = Head(
             file=self._heading + (f":cell {grouped['cell']}" if grouped and grouped["cell"] else ""),
             # eslint prints 0:0 for what is said of a whole file.
@@ -288,7 +294,7 @@ class StreamReader:
         name = line.rstrip().removesuffix(":")
         if " -" in name or not names_a_file(name, loose=False):
             return False
-        self._heading = name
+        self._heading, self._row_above = name, (0, 0)
         self._body = ""
         return True
 
