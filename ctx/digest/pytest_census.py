@@ -240,7 +240,7 @@ def _rows_without_banner(data: bytes, facts: SessionFacts, stop: int, known: Kno
         if not data.startswith((b"FAILED ", b"ERROR ", b"SKIPPED [", b"XFAIL ", b"XPASS ", b"!!!"), line):
             break
         begin = line
-    above = data[session.start : begin].rstrip()[-400:].rpartition(b"\n")[2]
+    above = data[max(begin - 4096, session.start) : begin].rstrip()[-400:].rpartition(b"\n")[2]
     if above and begin < stop:
         if _BARE_RULE.fullmatch(above):
             return []

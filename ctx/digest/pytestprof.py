@@ -83,7 +83,7 @@ class PytestProfile(Profile):
         return has_startup_shape(ctx.stderr.screen)
 
     def host_paths(self, ctx: DigestContext) -> tuple[str, ...]:
-        """The root folder that the session's header names, and the interpreter's folder of `-v`."""
+        """The root folder of the session."""
         return tuple(
             path for path in _rootdirs(_report_view(ctx).screen) if path.startswith("/") and path.count("/") > 1
         )

@@ -77,7 +77,8 @@ _CASED = re.compile(
 _LOUD = re.compile(
     rb"(?i)error|fatal|fail|panic|exception|critical|severe|emerg|alert|abort|killed|fault|dumped|memory|denied|"
     rb"not found|no such|cannot|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|"
-    rb"invalid|unknown|unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|traceback|caused by|\*\*\* |e!"
+    rb"invalid|unknown|unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|"
+    rb"traceback|caused by|\*\*\* |e!"
 )
 _ZERO = re.compile(
     r"\b(?:0|no) (?:errors?|failures?|failed|conflicts?|exceptions?)\b|\berrors?[:=] ?0\b", re.IGNORECASE
