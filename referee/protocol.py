@@ -161,7 +161,7 @@ def parse_protocol(document: Mapping[str, Any], name: str) -> Protocol:
 
 def _near(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def protocol_from_canonical(parameters: Mapping[str, Any]) -> Protocol:

@@ -1,5 +1,6 @@
 """The loop over case x arm x reader (S14, S15). The clock is read here, and only for what is observed."""
 
+import difflib
 import os
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ from referee.readers.scripted import READERS, read
 from referee.score import Row, cells, sorted_rows
 from referee.tokens import encoder
 
+PROBLEMS_LISTED = 20
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 
@@ -71,9 +73,19 @@ def load_checked(folders: Sequence[Path]) -> tuple[Corpus, ...]:
     for folder in folders:
         problems = verify_corpus(folder)
         if problems:
-            raise CorpusError(problems)
+            raise CorpusError(_refused(folder, problems))
         corpora.append(load_corpus(folder))
     return tuple(corpora)
+
+
+def _refused(folder: Path, problems: Sequence[str]) -> list[str]:
+    """What a corpus is refused for: the first problems, how many there are, and what to do."""
+    if not folder.is_dir():
+        return list(problems)
+    more = f", {PROBLEMS_LISTED} listed" if len(problems) > PROBLEMS_LISTED else ""
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    advice = "restore its files, or freeze a new version with referee corpus freeze"
+    return [*problems[:PROBLEMS_LISTED], f"corpus {folder}: refused, {count}{more}; {advice}"]
 
 
 def chosen_cases(corpora: Iterable[Corpus], cases: Sequence[str], families: Sequence[str]) -> list[tuple[Corpus, Case]]:
@@ -90,7 +102,7 @@ def chosen_cases(corpora: Iterable[Corpus], cases: Sequence[str], families: Sequ
     known_cases = {case.id for _, case in everything}
     for name in cases:
         if name not in known_cases:
-            near = sorted(known for known in known_cases if known.split("/")[-1][:4] == name.split("/")[-1][:4])[:3]
+            near = difflib.get_close_matches(name, sorted(known_cases), n=3, cutoff=0.5)
             raise UsageError(f"case {name!r}: not in this corpus; near it: {', '.join(near) or 'none'}")
     return [
         (corpus, case)

@@ -2,11 +2,14 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
+
+PROGRESS_SECONDS = 1.0
 
 app = typer.Typer(
     name="referee",
@@ -59,7 +62,11 @@ def dispatch(words: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # The framework takes it for the end of a person's input.
+            _debug()
+            sys.stderr.write(f"referee {verb}: a file ended too early ({error.__cause__}); repair the installation\n")
+            return 3
         return 130
     except OSError as error:
         _debug()
@@ -77,13 +84,15 @@ def _debug() -> None:
 
 
 def _progress() -> "Callable[[int, int], None]":
-    """Progress on stderr, to a terminal only."""
+    """Progress on stderr, to a terminal only, from the first second on."""
     if not sys.stderr.isatty():
         return lambda done, total: None
+    started = time.monotonic()
 
     def show(done: int, total: int) -> None:
-        sys.stderr.write(f"\r{done} of {total} cases" + ("\n" if done == total else ""))
-        sys.stderr.flush()
+        if time.monotonic() - started >= PROGRESS_SECONDS:
+            sys.stderr.write(f"\r{done} of {total} cases" + ("\n" if done == total else ""))
+            sys.stderr.flush()
 
     return show
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
-from scipy.stats import false_discovery_control, norm
 
+from referee.stats.distributions import benjamini_hochberg, normal_quantile
 from referee.stats.interval import EQUAL, Interval, Undefined, cluster_sums
 from referee.stats.mcnemar import loss_bound
 
@@ -69,8 +69,8 @@ def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
     known = [p for p in p_values if p is not None]
     if not known:
         return list(p_values)
-    corrected = iter(false_discovery_control(known, method="bh").tolist())
-    return [None if p is None else float(next(corrected)) for p in p_values]
+    corrected = iter(benjamini_hochberg(known))
+    return [None if p is None else next(corrected) for p in p_values]
 
 
 def smallest_detectable(
@@ -87,4 +87,4 @@ def smallest_detectable(
     if np.ptp(means) <= EQUAL:
         return None
     error = float(np.std(means, ddof=1)) / float(np.sqrt(len(means)))
-    return float((norm.ppf(1 - alpha / 2) + norm.ppf(power)) * error)
+    return (normal_quantile(1 - alpha / 2) + normal_quantile(power)) * error

@@ -6,7 +6,8 @@ from enum import StrEnum
 from math import fsum
 
 import numpy as np
-from scipy import stats
+
+from referee.stats.distributions import bca_bounds
 
 RESAMPLES = 10_000
 FEW_CLUSTERS = 10
@@ -100,17 +101,7 @@ def paired_interval(differences: Sequence[float], clusters: Sequence[str], *, le
         low, high = _sign_flip_bounds(sums, counts, level)
         method = Method.SIGN_FLIP
     else:
-        found = stats.bootstrap(
-            (sums, counts),
-            lambda s, n, axis=-1: s.sum(axis=axis) / n.sum(axis=axis),
-            paired=True,
-            vectorized=True,
-            n_resamples=RESAMPLES,
-            confidence_level=level,
-            method="BCa",
-            rng=np.random.default_rng(seed),
-        ).confidence_interval
-        low, high = float(found.low), float(found.high)
+        low, high = bca_bounds(sums, counts, level=level, seed=seed, resamples=RESAMPLES)
         method = Method.BCA
     if not np.isfinite(low) or not np.isfinite(high):
         return undefined(Undefined.NOT_FINITE)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scipy.stats import binomtest
+from referee.stats.distributions import binomial_p, bound_of_none_seen
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,8 +17,7 @@ class Discordant:
     @property
     def p(self) -> float:
         """Exact two-sided p; 1 where no pair differs."""
-        total = self.won + self.lost
-        return float(binomtest(self.won, total, 0.5).pvalue) if total else 1.0
+        return binomial_p(self.won, self.won + self.lost)
 
 
 def discordant(baseline: list[bool], treatment: list[bool]) -> Discordant:
@@ -29,4 +28,4 @@ def discordant(baseline: list[bool], treatment: list[bool]) -> Discordant:
 
 def loss_bound(pairs: int, *, level: float) -> float:
     """Upper bound of the loss rate where no loss was seen in `pairs` pairs: the exact (Clopper-Pearson) bound."""
-    return float(binomtest(0, pairs, alternative="less").proportion_ci(level, method="exact").high) if pairs else 1.0
+    return bound_of_none_seen(pairs, level=level)
