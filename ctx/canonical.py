@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -168,11 +169,20 @@ class VolatileRule:
     """One row of the table, compiled for text."""
 
     volatile_class: VolatileClass
-    pattern: "re.Pattern[str]"
     source: str
     replacement: str
     needs: tuple[str, ...]
     """Literals of which a text must hold one for the pattern to match."""
+
+    @property
+    def pattern(self) -> "re.Pattern[str]":
+        """The compiled pattern; most texts need few of them."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> "re.Pattern[str]":
+    return re.compile(source, re.ASCII | re.MULTILINE)
 
 
 _RULES: dict[str, VolatileRule] = {}
@@ -181,8 +191,7 @@ _RULES: dict[str, VolatileRule] = {}
 def _rule(row: tuple[VolatileClass, str, str]) -> VolatileRule:
     name, pattern, replacement = row
     if pattern not in _RULES:
-        compiled = re.compile(pattern, re.ASCII | re.MULTILINE)
-        _RULES[pattern] = VolatileRule(name, compiled, pattern, replacement, _needs(name, pattern))
+        _RULES[pattern] = VolatileRule(name, pattern, replacement, _needs(name, pattern))
     return _RULES[pattern]
 
 

@@ -1,6 +1,5 @@
 """`ctx run -- COMMAND…`: run it, keep every byte, print the digest, end with its status."""
 
-import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -82,6 +81,8 @@ def parse_options(words: Sequence[str]) -> Options:
         elif word in _FLAGS:
             _flag(options, word)
         else:
+            import difflib
+
             near = difflib.get_close_matches(name, [*_VALUED, *_FLAGS], n=1)
             hint = f"did you mean {near[0]}?" if near else f"known: {', '.join([*_VALUED, *_FLAGS])}"
             raise UsageError(f"no such option {name}; {hint}")
@@ -201,7 +202,6 @@ def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epo
     from ctx.capture.arrival import in_order_of_arrival
     from ctx.capture.publish import deliver
     from ctx.cli.documents import digest_document
-    from ctx.retrieval.guard import guarded_text
     from ctx.text import is_nul_separated, tok
 
     streams = {name: captured.spool.read(name) for name in ("stdout", "stderr")}
@@ -223,6 +223,8 @@ def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epo
     else:
         captured.spool.remove()
     if rendered.meta.rung == "inline" and all(streams.values()):
+        from ctx.retrieval.guard import guarded_text
+
         ordered = guarded_text(in_order_of_arrival(streams, captured.spool.interleave))
         rendered = replace(rendered, text=ordered, digest_tokens=tok(ordered))
     if options.json:

@@ -1,9 +1,7 @@
 """Loading contracts: one TOML file a family, every problem of a file reported at once and located (S4.4)."""
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +48,14 @@ def load_contract(family: str, folders: Iterable[Path] = ()) -> Contract:
 
 def packaged_families() -> tuple[str, ...]:
     """Families that have a contract in the package, sorted."""
-    names = (entry.name for entry in resources.files("ctx.contracts").iterdir())
+    names = (entry.name for entry in Path(__file__).parent.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 def _packaged(family: str) -> str | None:
     if not family.replace("_", "").replace("-", "").isalnum():
         return None
-    entry = resources.files("ctx.contracts").joinpath(f"{family}.toml")
-    return entry.read_text(encoding="utf-8") if entry.is_file() else None
+    return _beside(Path(__file__).parent, family)
 
 
 def _beside(folder: Path, family: str) -> str | None:
@@ -239,5 +236,7 @@ class _Reader:
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     choices = [str(choice) for choice in known]
+    import difflib
+
     close = difflib.get_close_matches(word, choices, n=1)
     return f'did you mean "{close[0]}"?' if close else "known: " + ", ".join(choices)

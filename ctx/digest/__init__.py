@@ -83,7 +83,9 @@ def render_run_digest(
         stored: Whether this reader can redeem addresses; without a store none is printed.
         profiles: Replaces the built-in tuple: the same profile with a change, for an experiment.
     """
-    profile, matched, declined = detect(ctx, profiles if profiles is not None else profiles_in_order())
+    if profiles is None:
+        profiles = profiles_in_order() if any(view.raw for view in ctx.streams.values()) else _PROFILES
+    profile, matched, declined = detect(ctx, profiles)
     contract = load_contract(profile.family, profile.contract_folders())
     content = profile.content_classes | contract.content_classes
     ctx.masker = Masker(content=content, host_paths=(*ctx.manifest.host_paths, *profile.host_paths(ctx)))

@@ -62,28 +62,26 @@ _WORDS = (
     r"unreachable|undefined reference|unresolved|conflict|corrupt(?:ed)?|invalid|unknown option|unrecognized|usage|"
     r"falhou|erro|fehler|erreur|errore)"
 )
-_PREFIXED = re.compile(
-    rf"^[^A-Za-z]{{0,40}}(?:\w+ )?{_WORDS}\b(?![\w-])"
+# Patterns are compiled when a line is first held against them: a command without output needs none.
+_PREFIXED = (
+    rf"(?i)^[^A-Za-z]{{0,40}}(?:\w+ )?{_WORDS}\b(?![\w-])"
     rf"|^.{{0,200}}?(?:[:>\]|)*!-]|[ \t][ \t]|\t) ?(?:\w+ )?{_WORDS}\b(?![\w-])"
-    r"|\bexit(?:ed)?(?: with)? (?:code|status)[ :=]+[1-9]",
-    re.IGNORECASE,
+    r"|\bexit(?:ed)?(?: with)? (?:code|status)[ :=]+[1-9]"
 )
-_CASED = re.compile(
+_CASED = (
     r"^.{0,120}?\b(?:ERROR|ERR|FATAL|CRIT|CRITICAL|SEVERE|PANIC|EMERG|ALERT|FAILED|FAILURE)\b"
     r"|\b[A-Z]\w*(?:Error|Exception|Panic|Fault)\b(?::|$| at )"
     r"|\bpanicked at\b|^Traceback \(most recent call last|^Exception in thread|^ *Caused by: "
     r"|\bSIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE)\b|\bE!|\*\*\* "
 )
-_LOUD = re.compile(
+_LOUD = (
     rb"(?i)error|fatal|fail|panic|exception|critical|severe|emerg|alert|abort|killed|fault|dumped|memory|denied|"
     rb"not found|no such|cannot|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|"
     rb"invalid|unknown|unrecogni|usage|exit|sig(?:segv|abrt|kill|bus|ill|fpe)|falhou|erro|fehler|err|crit|"
     rb"traceback|caused by|\*\*\* |e!"
 )
-_ZERO = re.compile(
-    r"\b(?:0|no) (?:errors?|failures?|failed|conflicts?|exceptions?)\b|\berrors?[:=] ?0\b", re.IGNORECASE
-)
-_PROMPT = re.compile(r"(?:\[[yY](?:es)?/[nN]o?\]|\((?:y|yes)/(?:n|no)\)|[Pp]assword(?: for [^:]+)?:|\?) ?$")
+_ZERO = r"(?i)\b(?:0|no) (?:errors?|failures?|failed|conflicts?|exceptions?)\b|\berrors?[:=] ?0\b"
+_PROMPT = r"(?:\[[yY](?:es)?/[nN]o?\]|\((?:y|yes)/(?:n|no)\)|[Pp]assword(?: for [^:]+)?:|\?) ?$"
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{8,}|[0-9]+")
 
 
@@ -208,7 +206,7 @@ def standing_lines(view: StreamView) -> Iterator[int]:
         if is_standing(view.line(line)[:_MAX_COLUMNS]):
             yield line
     last = view.line_count
-    if last and last != previous and _PROMPT.search(view.line(last)[-200:]):
+    if last and last != previous and re.search(_PROMPT, view.line(last)[-200:]):
         yield last
 
 
@@ -225,24 +223,25 @@ def _loud_lines(view: StreamView) -> Iterator[int]:
     first = 1
     for window in line_windows(view.screen):
         lines = window.decode("utf-8", "replace").removesuffix("\n").split("\n")
-        loud = polars.Series("line", lines, dtype=polars.String).str.contains(_LOUD.pattern.decode("ascii"))
+        loud = polars.Series("line", lines, dtype=polars.String).str.contains(_LOUD.decode("ascii"))
         yield from (first + index for index in loud.arg_true().to_list())
         first += len(lines)
 
 
 def _loud_lines_searched(view: StreamView) -> Iterator[int]:
     screen = view.screen
-    match = _LOUD.search(screen)
+    loud = re.compile(_LOUD)
+    match = loud.search(screen)
     while match is not None:
         line = view.line_at(match.start())
         yield line
         end = screen.find(b"\n", match.end())
-        match = _LOUD.search(screen, end) if end >= 0 else None
+        match = loud.search(screen, end) if end >= 0 else None
 
 
 def is_standing(text: str) -> bool:
     """Whether a line stands out by itself: an error word where a program puts one, and no zero before it."""
-    return bool(_PREFIXED.search(text) or _CASED.search(text)) and not _ZERO.search(text)
+    return bool(re.search(_PREFIXED, text) or re.search(_CASED, text)) and not re.search(_ZERO, text)
 
 
 class Survey:

@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -77,18 +76,16 @@ def packaged_epochs() -> tuple[str, ...]:
     return tuple(sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml")))
 
 
-def _folder() -> Any:
-    packaged = resources.files("ctx").joinpath("epochs")
-    if packaged.is_dir():
-        return packaged
-    return Path(__file__).resolve().parents[2] / "epochs"
+def _folder() -> Path:
+    packaged = Path(__file__).parents[1] / "epochs"
+    return packaged if packaged.is_dir() else Path(__file__).resolve().parents[2] / "epochs"
 
 
 def _packaged_text(name: str) -> str | None:
     if not _ID.fullmatch(name):
         return None
     entry = _folder().joinpath(f"{name}.toml")
-    return str(entry.read_text(encoding="utf-8")) if entry.is_file() else None
+    return entry.read_text(encoding="utf-8") if entry.is_file() else None
 
 
 def load_epoch(path: Path) -> Epoch:
