@@ -31,7 +31,7 @@ Options:
   --raw              Print the command's bytes, whoever reads them.
   --digest           Print the digest, whoever reads it.
   --focus WORD       Order details by this word; may be given more than once.
-  --epoch ID         Policy table; default: the one this release ships.
+  --epoch ID         Policy table, an id or a .toml file; default: the shipped one.
   --store DIR        Where captures are kept; default: $CTX_STORE.
   --json             Print one JSON document instead of the digest.
   --help             Show this message and exit.

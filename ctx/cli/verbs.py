@@ -72,7 +72,9 @@ def _ingest(
     focus: Annotated[
         list[str] | None, typer.Option("--focus", metavar="WORD", help="Order details by this word.")
     ] = None,
-    epoch: Annotated[str | None, typer.Option("--epoch", metavar="ID", help="Policy table.")] = None,
+    epoch: Annotated[
+        str | None, typer.Option("--epoch", metavar="ID", help="Policy table: an id, or a .toml file.")
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> int:

@@ -55,12 +55,15 @@ class Epoch:
 
 
 def active_epoch(name: str | None = None) -> Epoch:
-    """The packaged epoch `name` (default: the one this release ships).
+    """The packaged epoch `name` (default: the one this release ships), or the one in the file `name`, a path that
+    ends in `.toml`.
 
     Raises:
         ContractError: No such epoch, or a file with problems.
     """
     wanted = name or PACKAGED
+    if wanted.endswith(".toml"):
+        return load_epoch(Path(wanted))
     bare = wanted.partition("@")[0]
     text = _packaged_text(bare)
     if text is None:
@@ -89,8 +92,17 @@ def _packaged_text(name: str) -> str | None:
 
 
 def load_epoch(path: Path) -> Epoch:
-    """An epoch from a file."""
-    return parse_epoch(path.read_text(encoding="utf-8"), path.name)
+    """An epoch from a file.
+
+    Raises:
+        ContractError: It cannot be read, or has problems.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise ContractError([f"epoch {path}: {said}; give a file such as epochs/{PACKAGED}.toml"]) from None
+    return parse_epoch(text, path.name)
 
 
 def parse_epoch(text: str, name: str) -> Epoch:
