@@ -437,7 +437,7 @@ class EvidenceGraph:
     masked_tokens: int = 0
     """`tok` of the masked view, by which decisions are made, so that a volatile digit never flips one (S6.3)."""
     stream_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Raw bytes by stream: for omissions. Excluded from the canonical form."""
+    """Bytes of the masked text by stream, which reruns share: for omissions. Excluded from the canonical form."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "aggregate", _frozen(self.aggregate))

@@ -89,7 +89,7 @@ def render_run_digest(
     contract = load_contract(profile.family, profile.contract_folders())
     content = profile.content_classes | contract.content_classes
     ctx.masker = Masker(content=content, host_paths=(*ctx.manifest.host_paths, *profile.host_paths(ctx)))
-    ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker, kept=ctx.masked)
+    ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker, kept=ctx.masked, sizes=ctx.masked_bytes)
     graph = profile.extract(ctx)
     own = profile.render(ctx)
     if graph is None:
@@ -155,7 +155,7 @@ def _completed(graph: EvidenceGraph, ctx: DigestContext, contract: Contract) -> 
         artifact=artifact,
         raw_tokens=raw_tokens,
         masked_tokens=masked_tokens,
-        stream_bytes={name: len(view.raw) for name, view in ctx.streams.items()},
+        stream_bytes=dict(ctx.masked_bytes),
     )
 
 

@@ -100,6 +100,8 @@ class DigestContext:
     spans: dict[str, Span] = field(default_factory=dict)
     masked: dict[str, bytes] = field(default_factory=dict)
     """Masked screens of streams up to 4 MiB: what may be compared or counted, since reruns have the same."""
+    masked_bytes: dict[str, int] = field(default_factory=dict)
+    """Bytes of the masked screen of every stream: omissions are counted in them, since reruns have the same."""
 
     @property
     def stdout(self) -> StreamView:

@@ -21,13 +21,20 @@ _PIECE = 256 << 10
 
 
 def content_handle(
-    streams: Mapping[str, StreamView], facts: CaptureFacts, masker: Masker, *, kept: dict[str, bytes] | None = None
+    streams: Mapping[str, StreamView],
+    facts: CaptureFacts,
+    masker: Masker,
+    *,
+    kept: dict[str, bytes] | None = None,
+    sizes: dict[str, int] | None = None,
 ) -> str:
     """The handle of a capture, 64 hex digits, before identities are known.
 
     Args:
         kept: Takes the masked screens of streams that are small enough to be looked at again.
+        sizes: Takes the bytes of each masked screen, which reruns share.
     """
+    digests = {name: _stream_digest(name, view.screen, masker, kept, sizes) for name, view in streams.items()}
     return content_id(
         {
             "argv": list(facts.argv),
@@ -36,16 +43,25 @@ def content_handle(
             "signal": facts.signal,
             "ended_by": facts.ended_by,
             "complete": facts.complete,
-            "streams": {name: _stream_digest(name, view.screen, masker, kept) for name, view in streams.items()},
+            "streams": digests,
         }
     )
 
 
-def _stream_digest(name: str, screen: bytes, masker: Masker, kept: dict[str, bytes] | None) -> str:
-    if kept is None or len(screen) > KEPT_BYTES:
-        return masked_digest(screen, masker)
-    kept[name] = masked_screen(screen, masker)
-    return sha256(kept[name]).hexdigest()
+def _stream_digest(
+    name: str, screen: bytes, masker: Masker, kept: dict[str, bytes] | None, sizes: dict[str, int] | None
+) -> str:
+    hasher, size, pieces = sha256(), 0, []
+    for piece in _masked_pieces(screen, masker):
+        hasher.update(piece)
+        size += len(piece)
+        if kept is not None and len(screen) <= KEPT_BYTES:
+            pieces.append(piece)
+    if kept is not None and len(screen) <= KEPT_BYTES:
+        kept[name] = b"".join(pieces)
+    if sizes is not None:
+        sizes[name] = size
+    return hasher.hexdigest()
 
 
 def handle_with_identities(handle: str, identities: Iterable[str], masker: Masker) -> str:
@@ -60,11 +76,6 @@ def masked_digest(screen: bytes, masker: Masker) -> str:
     for piece in _masked_pieces(screen, masker):
         hasher.update(piece)
     return hasher.hexdigest()
-
-
-def masked_screen(screen: bytes, masker: Masker) -> bytes:
-    """The masked screen view; masking keeps lines, so line numbers are those of the screen."""
-    return b"".join(_masked_pieces(screen, masker))
 
 
 def _masked_pieces(screen: bytes, masker: Masker) -> Iterator[bytes]:
