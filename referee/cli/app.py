@@ -59,7 +59,10 @@ def dispatch(words: list[str]) -> int:
         for line in str(error).splitlines():
             sys.stderr.write(f"referee {verb}: {line}\n")
         return error.exit_code
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as error:
+        # The framework ends the process itself where a pipe is closed.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     except (KeyboardInterrupt, typer.Abort) as error:
@@ -72,6 +75,11 @@ def dispatch(words: list[str]) -> int:
         _debug()
         where = f"{error.filename}: " if error.filename else ""
         sys.stderr.write(f"referee {verb}: {where}{error.strerror or error}\n")
+        return 3
+    except Exception as error:  # The outermost layer: what nobody foresaw is one line too (S17.2).
+        _debug()
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        sys.stderr.write(f"referee {verb}: fault in the referee ({said}); set CTX_DEBUG=1 for where, and report it\n")
         return 3
     return status
 

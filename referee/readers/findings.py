@@ -26,7 +26,7 @@ def named_findings(lines: Sequence[str], known: Recognisers) -> Iterator[Finding
     in_list, heading, heading_indent = False, "", 0
     for position, whole in enumerate(lines):
         line = whole[:LINE_CHARACTERS]
-        if known.failing_list.search(line):
+        if known.failing_list.search(line) and not any(form.match(line) for form in known.failing_rows):
             in_list, heading = True, ""
             continue
         if in_list and line[:1] not in (" ", "\t"):

@@ -251,6 +251,9 @@ def check_out(out: Path) -> None:
         raise UsageError(f"--out {out}: is no plain file; give a path such as /tmp/receipt/receipt.json")
     if out.name in _TABLES:
         raise UsageError(f"--out {out}: {out.name} is the name of a table beside it; give a name such as receipt.json")
+    other = next((path for path in sorted(out.parent.glob("*.json")) if path != out and _is_receipt(path)), None)
+    if other is not None:
+        raise UsageError(f"--out {out}: {other.name} and its tables lie there; give a folder of its own")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(prefix=f".{out.name}.", suffix=".partial", dir=out.parent) as probe:
@@ -261,6 +264,13 @@ def check_out(out: Path) -> None:
         raise EnvironmentProblem(
             f"--out {out}: {out.parent} cannot be written to ({error.strerror or error}); give another place"
         ) from None
+
+
+def _is_receipt(path: Path) -> bool:
+    try:
+        return PREDICATE_TYPE.encode() in path.read_bytes()
+    except OSError:
+        return False
 
 
 _TABLES = ("cases.csv", "observed.csv", "summary.md")

@@ -247,6 +247,13 @@ def test_the_place_of_a_receipt_is_checked_before_the_run(tmp_path: Path) -> Non
     assert list((tmp_path / "new").iterdir()) == []
 
 
+def test_two_receipts_never_share_a_folder(copy: Path) -> None:
+    """The second would take the first one's table away."""
+    with pytest.raises(UsageError, match=r"receipt\.json and its tables lie there"):
+        check_out(copy.parent / "second.json")
+    check_out(copy)
+
+
 def test_the_table_survives_being_read_and_written(kept: Path) -> None:
     """Every cell parses back to the value it was written from."""
     rows = load_table(kept / "cases.csv")
