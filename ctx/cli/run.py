@@ -201,7 +201,6 @@ def _pass_on(captured: "Captured") -> None:
 def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epoch", *, quiet: bool) -> None:
     from ctx.capture.arrival import in_order_of_arrival
     from ctx.capture.publish import deliver
-    from ctx.cli.documents import digest_document
     from ctx.text import is_nul_separated, tok
 
     streams = {name: captured.spool.read(name) for name in ("stdout", "stderr")}
@@ -228,6 +227,8 @@ def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epo
         ordered = guarded_text(in_order_of_arrival(streams, captured.spool.interleave))
         rendered = replace(rendered, text=ordered, digest_tokens=tok(ordered))
     if options.json:
+        from ctx.cli.documents import digest_document
+
         write_json(digest_document(rendered))
     elif quiet:
         return

@@ -9,18 +9,17 @@ from dataclasses import replace
 
 from ctx.canonical import Masker
 from ctx.contracts.load import load_contract
-from ctx.contracts.model import Contract
+from ctx.contracts.model import Contract, Rung
 from ctx.contracts.selection import detail_order
 from ctx.digest.base import DigestContext, Profile
-from ctx.digest.evidence_render import render_fail_evidence
 from ctx.digest.handle import content_handle, handle_with_identities
+from ctx.digest.inline_render import render_inline
 from ctx.digest.lazy import LazyProfile
-from ctx.digest.measure import measure
-from ctx.digest.rendered import DigestMeta, Rendered
+from ctx.digest.rendered import Body, DigestMeta, Rendered
 from ctx.digest.textprof import TextProfile
 from ctx.evidence import Artifact, EvidenceGraph, ExcerptRole, Missing
 from ctx.policy.epoch import Epoch
-from ctx.policy.plan import Bounds
+from ctx.policy.plan import Bounds, DeliveryPlan
 from ctx.policy.resolve import DETAIL_LINES, resolve
 from ctx.policy.session import NO_SESSION, SessionSummary
 from ctx.safety.control import visible
@@ -96,7 +95,7 @@ def render_run_digest(
         graph = replace(TextProfile().extract(ctx), family=profile.family, profile=profile.version)
         contract = contract if contract.family == profile.family else load_contract("generic")
     graph = _completed(graph, ctx, contract)
-    sizes = measure(graph, contract, addresses=stored, focus=ctx.focus)
+    sizes = _sizes(graph, contract, epoch, stored=stored, focus=ctx.focus)
     bounds = Bounds(
         raw_tokens=graph.masked_tokens,
         sizes=sizes,
@@ -105,7 +104,7 @@ def render_run_digest(
         stored=stored,
     )
     plan = resolve(graph, contract, bounds, session, epoch, ctx.focus)
-    body = render_fail_evidence(graph, contract, plan, epoch_id=epoch.epoch_id)
+    body = _body(graph, contract, plan, epoch_id=epoch.epoch_id)
     text, addresses = body.text, body.addresses
     if own is not None:
         text, addresses = own, _addresses_in(own)
@@ -133,6 +132,28 @@ def render_run_digest(
         content_classes=tuple(sorted(content)),
         sizes=sizes,
     )
+
+
+def _sizes(
+    graph: EvidenceGraph, contract: Contract, epoch: Epoch, *, stored: bool, focus: tuple[str, ...]
+) -> dict[str, int]:
+    """The sizes of the ladder's steps; none for a small output, which is passed on whatever they are.
+
+    The renderer of evidence is loaded here: five of six outputs never need it, and start-up is a budget.
+    """
+    if graph.artifact is not None and graph.masked_tokens <= epoch.inline_tokens:
+        return {}
+    from ctx.digest.measure import measure
+
+    return measure(graph, contract, addresses=stored, focus=focus)
+
+
+def _body(graph: EvidenceGraph, contract: Contract, plan: DeliveryPlan, *, epoch_id: str) -> Body:
+    if plan.rung is Rung.INLINE:
+        return render_inline(graph, contract, plan, epoch_id=epoch_id)
+    from ctx.digest.evidence_render import render_fail_evidence
+
+    return render_fail_evidence(graph, contract, plan, epoch_id=epoch_id)
 
 
 def _completed(graph: EvidenceGraph, ctx: DigestContext, contract: Contract) -> EvidenceGraph:

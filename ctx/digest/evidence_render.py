@@ -21,6 +21,7 @@ from ctx.contracts.selection import (
     ordered,
 )
 from ctx.digest import rows
+from ctx.digest.inline_render import render_inline
 from ctx.digest.rendered import Body
 from ctx.digest.rows import Ink, number, plural
 from ctx.evidence import (
@@ -38,7 +39,6 @@ from ctx.evidence import (
     SourceRef,
 )
 from ctx.policy.plan import Census, DeliveryPlan, SessionMove, Summaries
-from ctx.safety.control import quotes_structure
 from ctx.text import tok
 
 GROUP_ROWS = 12
@@ -96,7 +96,7 @@ class _Page:
         self.stored.update(item.id for item in items)
         self.addressable.update(item.id for item in items)
 
-    def selection(self, *, inline: bool = False) -> Selection:
+    def selection(self) -> Selection:
         return Selection(
             named=frozenset(self.named),
             summarised=frozenset(self.summarised),
@@ -104,11 +104,10 @@ class _Page:
             addressable=frozenset(self.addressable),
             stored=frozenset(self.stored),
             aggregate=bool(self.graph.aggregate),
-            coverage=not inline,
+            coverage=True,
             excerpts=tuple(self.excerpts),
             lines={stream: frozenset(numbers) for stream, numbers in self.lines.items()},
             streams=frozenset(self.streams),
-            inline=inline,
             partial=self.partial,
         )
 
@@ -121,14 +120,10 @@ def render_fail_evidence(graph: EvidenceGraph, contract: Contract, plan: Deliver
     Returns:
         Text, addresses, spans and receipt; equal arguments give equal bytes.
     """
+    if plan.rung is Rung.INLINE:
+        return render_inline(graph, contract, plan, epoch_id=epoch_id)
     page, text = _compose(graph, contract, plan)
-    receipt = build_receipt(
-        graph,
-        contract,
-        page.selection(inline=plan.rung is Rung.INLINE),
-        plan_id=plan.plan_id,
-        epoch_id=epoch_id,
-    )
+    receipt = build_receipt(graph, contract, page.selection(), plan_id=plan.plan_id, epoch_id=epoch_id)
     return Body(
         text=text,
         addresses=tuple(page.ink.printed),
@@ -146,8 +141,6 @@ def compose_measured(graph: EvidenceGraph, contract: Contract, plan: DeliveryPla
 
 def _compose(graph: EvidenceGraph, contract: Contract, plan: DeliveryPlan) -> tuple[_Page, str]:
     page = _Page(graph, contract, plan, Ink(graph.operation.handle, addresses=plan.addresses))
-    if plan.rung is Rung.INLINE:
-        return page, _inline(page)
     _opening(page)
     _RUNGS[plan.rung](page)
     _closing(page)
@@ -162,15 +155,6 @@ def _declare_lost(page: _Page) -> None:
     position = len(page.partial) + 1 + bool(page.graph.operation.argv)
     page.ink.lines[position:position] = [f"PARTIAL: {name}" for name in page.lost]
     page.partial = (*page.partial, *map(str, page.lost))
-
-
-def _inline(page: _Page) -> str:
-    """The artifact itself; only a line that imitates a structural line of ours gets the gutter (S7.6)."""
-    assert page.graph.artifact is not None, "a graph that may be inlined carries its artifact"
-    body = page.graph.artifact.body
-    if not any(quotes_structure(line) for line in body.split("\n")):
-        return body
-    return "\n".join(rows.GUTTER + line if quotes_structure(line) else line for line in body.split("\n"))
 
 
 # Opening and closing: the same for every evidence rung ------------------------------------------------------------

@@ -17,11 +17,10 @@ from ctx.evidence import (
     SourceRef,
 )
 from ctx.policy.plan import SessionMove
-from ctx.safety.control import escape_identity
+from ctx.safety.control import GUTTER, escape_identity
 
 HANDLE_DIGITS = 12
 COMMAND_COLUMNS = 160
-GUTTER = "| "
 SESSION_NOTES = {
     SessionMove.RICHER: "session: this command was run before without edits; showing detail of more",
     SessionMove.LEANER: "session: what earlier digests left out was not needed; showing less",

@@ -3,11 +3,12 @@
 import shlex
 
 from ctx.addresses import Scheme, parse_address
-from ctx.digest.rows import GUTTER, number, plural
+from ctx.digest.rows import number, plural
 from ctx.errors import UnknownError, UsageError
 from ctx.retrieval.get import REPLY_TOKENS
 from ctx.retrieval.region import Region, compile_pattern, find_region, matching_lines, safe_text
 from ctx.retrieval.reply import Reply
+from ctx.safety.control import GUTTER
 from ctx.store.store import Store
 from ctx.text import tok
 

@@ -102,7 +102,8 @@ def explanation_text(found: dict[str, Any]) -> str:
     lines = [f"run:{found['handle'][:12]} is {found['family']} ({found['profile']}): {found['matched']}"]
     lines += [f"  declined: {row['profile']}: {row['reason']}" for row in found["declined"]]
     lines.append(f"rung {plan['rung']}, budget {plan['token_budget']} tok, because: {', '.join(plan['reasons'])}")
-    lines.append("  sizes (tok): " + ", ".join(f"{step} {size}" for step, size in found["sizes"].items()))
+    sizes = ", ".join(f"{step} {size}" for step, size in found["sizes"].items())
+    lines.append(f"  sizes (tok): {sizes or 'none measured, a small output is passed on whole'}")
     lines.append(f"contract {found['contract_id'][:12]}, epoch {found['epoch_id']}, plan {plan['plan_id'][:12]}")
     lines.append(
         f"receipt: {receipt['items_named']} of {receipt['items_total']} items named, {receipt['items_detailed']} with "

@@ -9,10 +9,11 @@ many steps.
 from collections.abc import Sequence
 
 from ctx.digest.base import Span, span_token
-from ctx.digest.rows import GUTTER, number, plural
+from ctx.digest.rows import number, plural
 from ctx.digest.textprof import is_standing
 from ctx.retrieval.region import Region, safe_text
 from ctx.retrieval.reply import Reply
+from ctx.safety.control import GUTTER
 from ctx.store.store import Store
 from ctx.text import tok
 
@@ -126,7 +127,7 @@ def _zoom_line(store: Store, region: Region, *, header: str, budget_tokens: int)
         begin, end = region.view.raw_range(region.first_line, region.first_line)
         addresses = [f"{region.base} --bytes {begin}:{end}"]
     mark = f" … {number(len(hidden.encode('utf-8', 'replace')))} bytes omitted … "
-    from ctx.safety.control import visible
+    from ctx.safety.control import GUTTER, visible
 
     lines = [
         f"detail: {region.base} line {region.first_line}, columns {first}:{first + len(text)}",

@@ -17,6 +17,8 @@ because it only picks a shape; a second one in a row carries nothing a screen sh
 
 import re
 
+GUTTER = "| "
+"""Stands before each captured line, so that it is never taken for one of ours."""
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
