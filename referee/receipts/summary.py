@@ -92,7 +92,7 @@ def _reversals(rows: Sequence[Mapping[str, Any]], bullet: str) -> Iterator[str]:
         yield ""
     for row in rows[:LISTED]:
         readers = ", ".join(row["readers"])
-        yield f"{bullet}{row['case']}: {row['metric']} {row['treatment']} instead of {row['baseline']} ({readers})"
+        yield f"{bullet}{row['case']}: {row['metric']} {row['treatment']:g} instead of {row['baseline']:g} ({readers})"
     if len(rows) > LISTED:
         yield f"{bullet}{len(rows) - LISTED} more in the receipt"
 

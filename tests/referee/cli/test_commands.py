@@ -81,6 +81,8 @@ def test_the_table_lists_failures_and_reversals_before_any_number(corpus: Path, 
     first_arm = next(line for line in lines[at["pytest: 3 cases"] + 2 :])
     assert first_arm.split()[0] == "truncating"
     assert max(map(len, lines)) < 160
+    # What is written beside is the same text made from the file: reversals and numbers read alike.
+    assert dispatch(["verify", str(tmp_path / "receipt.json")]) == 0
 
 
 def test_json_prints_the_receipt_and_nothing_else(corpus: Path, tmp_path: Path) -> None:
