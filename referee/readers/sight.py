@@ -163,15 +163,11 @@ def _single(question: Question, lines: Sequence[Line], known: Recognisers) -> tu
     """The one answer: of all matches those beside the question's words, then those with a fail mark, then the first."""
     form = re.compile(question.pattern or r"\S[^\n]*")
     matches = [(line, found[0].strip()) for line in lines for found in form.finditer(line.text) if found[0].strip()]
-    for narrowed in (
-        [(line, text) for line, text in matches if any(word.lower() in line.text.lower() for word in question.words)],
-        [
-            (line, text)
-            for line, text in matches
-            if any(entry.says == "fail" and entry.form.search(line.text[:LINE_CHARACTERS]) for entry in known.verdicts)
-        ],
-    ):
-        matches = narrowed or matches
+    beside = [pair for pair in matches if any(word.lower() in pair[0].text.lower() for word in question.words)]
+    matches = beside or matches
+    failing = [entry.form for entry in known.verdicts if entry.says == "fail"]
+    marked = [pair for pair in matches if any(form.search(pair[0].text[:LINE_CHARACTERS]) for form in failing)]
+    matches = marked or matches
     return (matches[0][1],) if matches else ()
 
 
