@@ -28,7 +28,8 @@ _RUFF_HEAD = re.compile(r"(?P<code>[A-Z]{1,8}\d{1,6}:?|[a-z]+(?:-[a-z]+)*:) (?:\
 _LEAD = re.compile(r"In (?P<file>\S.*) line (?P<line>\d+):")
 _POINTER = re.compile(r"(?P<blank>\s*)\^[-^]*\^? (?P<code>SC\d{4})(?: \((?P<word>\w+)\))?: (?P<message>.+)")
 _STYLISH = re.compile(
-    r" +(?P<line>\d+):(?P<column>\d+) +(?P<word>error|warning|info) +(?P<message>.+?)(?:(?<! ) {2,}(?P<code>[@\w/.-]+))?"
+    r" +(?P<line>\d+):(?P<column>\d+) +(?P<word>error|warning|info) +"
+    r"(?P<message>.+?)(?:(?<! ) {2,}(?P<code>[@\w/.-]+))?"
 )
 _GROUPED = re.compile(
     r" +(?:cell (?P<cell>\d+):)?(?P<line>\d+):(?P<column>\d+) +"

@@ -47,7 +47,8 @@ def read_machine(view: StreamView) -> Reading | None:
         entries = list(_document(document))
     except (ValueError, RecursionError):
         return _lines(view)
-    if (not entries and not _is_known(document)) or text[end:].lstrip()[:1] in ("{", "["):
+    single = isinstance(document, dict) and not any(key in document for key in _LISTS)
+    if single or (not entries and not _is_known(document)) or text[end:].lstrip()[:1] in ("{", "["):
         return _lines(view)
     reading = Reading(stream=view.name, machine=True, lines=view.line_count)
     starts = _LineStarts(text)
@@ -195,6 +196,10 @@ def _rust(message: dict[str, Any]) -> Iterator[_Entry]:
             dialect="rustc",
         ),
     )
+
+
+_LISTS = ("generalDiagnostics", "runs", "comments", "messages", "results", "diagnostics")
+"""Keys of the documents that hold a list of findings."""
 
 
 def _is_known(document: Any) -> bool:

@@ -204,11 +204,16 @@ def names_a_file(text: str, *, loose: bool = False) -> bool:
     if any(mark in text for mark in _CODE_MARKS):
         return False  # a line of source that holds the text of a diagnostic
     nested = _NESTED.fullmatch(text)
-    if nested and (nested["outer"].isdigit() or (_is_path(nested["outer"]) and _is_path(nested["inner"]))):
+    if nested and (nested["outer"].isdigit() or (_looks_named(nested["outer"]) and _is_path(nested["inner"]))):
         return False  # a hit of a search in a log
     if text.partition(":")[0].isdigit() and ":" in text:
         return False
     return _is_path(text) or (loose and text.replace("_", "a").replace("-", "a").isalnum() and not text.isdigit())
+
+
+def _looks_named(text: str) -> bool:
+    """Whether `text` can be the file that a search names before its hits, sources and logs alike."""
+    return "/" in text or "\\" in text or _EXTENSION.search(text) is not None or text in _NAMES
 
 
 def _is_path(text: str) -> bool:

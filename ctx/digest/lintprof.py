@@ -138,7 +138,7 @@ class LintProfile(Profile):
 def _placed(reading: Reading) -> bool:
     """Whether a finding has a place or a code: `prog.py: error: unrecognized arguments` alone is a usage message."""
     heads = (finding.head for finding in reading.findings)
-    return any(head.line is not None or head.code or head.place for head in heads)
+    return any(head.line is not None or head.code or head.place or head.dialect == "eslint" for head in heads)
 
 
 # Items ----------------------------------------------------------------------------------------------------------------
@@ -369,8 +369,9 @@ def _verdict(
             return Outcome.FAIL, f"exit status {facts.exit_code}, but the tool says: {tally.clean}"
         return Outcome.FAIL, ""
     if counted and errors and not any(reading.machine for reading in readings):
-        said = "are printed" if "errors" in tally.counted else "are counted by the tool"
-        return Outcome.FAIL, f"exit status 0, but {plural(counted, 'error')} {said}"
+        said = "printed" if "errors" in tally.counted else "counted by the tool"
+        be = "is" if counted == 1 else "are"
+        return Outcome.FAIL, f"exit status 0, but {plural(counted, 'error')} {be} {said}"
     return (Outcome.PASS if facts.complete else Outcome.UNKNOWN), ""
 
 
