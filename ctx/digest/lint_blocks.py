@@ -129,7 +129,8 @@ class StreamReader:
         if not line.strip():
             return self._blank()
         return (
-            self._place(number, line)
+            (self._body == "block" and self._in_body(number, line))
+            or self._place(number, line)
             or self._pointer(number, line)
             or self._in_body(number, line)
             or self._source(number, line)
@@ -214,7 +215,7 @@ class StreamReader:
         return True
 
     def _pointer(self, number: int, line: str) -> bool:
-        lead = _LEAD.fullmatch(line)
+        lead = _LEAD.fullmatch(line) if line.startswith("In ") else None
         if lead is not None:
             self._lead = (lead["file"], int(lead["line"]), number)
             return True

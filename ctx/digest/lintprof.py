@@ -49,8 +49,10 @@ from ctx.evidence import (
     Outcome,
     Precision,
     Severity,
+    SourceRef,
     item_id,
 )
+from ctx.text import StreamView
 
 DETECTION_LINES = 20_000
 """So many lines from the start, and as many from the end, are judged by `detect`."""
@@ -176,7 +178,8 @@ def _items(
     occurrences: dict[str, int] = {}
     for (identity, word, through, _), members in grouped.items():
         reading, finding = members[0]
-        view, head = ctx.streams[reading.stream], finding.head
+        head = finding.head
+        source, detail = _regions(ctx.streams[reading.stream], finding)
         occurrences[identity] = occurrences.get(identity, 0) + 1
         fields: dict[str, str | int | bool] = {"severity_word": word} if word else {}
         if len(members) > 1:
@@ -195,16 +198,31 @@ def _items(
                 location=_location(head),
                 failure_class=head.code or head.word or Missing.NOT_PRESENT,
                 summary=_summary(head, through),
-                source=view.source(finding.line),
-                detail=view.source(finding.first, finding.last)
-                if finding.last > finding.first
-                else Missing.NOT_PRESENT,
+                source=source,
+                detail=detail,
                 fields=fields,
             )
         )
         if id(finding) in covered:
             counted.append(items[-1])
     return sorted(items, key=lambda item: SEVERITY_RANK[item.severity]), counted
+
+
+def _regions(view: StreamView, finding: Finding) -> tuple[SourceRef, SourceRef | Missing]:
+    """The claim and the region behind it; lines are asked for in rising order, which an index answers in one pass."""
+    if finding.last <= finding.first:
+        return view.source(finding.line), Missing.NOT_PRESENT
+    head = view.source(finding.first)
+    claim = view.source(finding.line) if finding.line > finding.first else head
+    tail = view.source(finding.last)
+    detail = SourceRef(
+        stream=view.name,
+        first_line=head.first_line,
+        last_line=tail.last_line,
+        first_byte=head.first_byte,
+        end_byte=tail.end_byte,
+    )
+    return claim, detail
 
 
 def _covered(readings: Sequence[Reading]) -> frozenset[int]:
