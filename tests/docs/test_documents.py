@@ -1,9 +1,10 @@
 """Documents do not rot: every command in them runs, prints what they show, and every list in them is whole."""
 
+import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -45,16 +46,78 @@ def first_cells(name: str, heading: str) -> list[str]:
 # What is run --------------------------------------------------------------------------------------------------------
 
 
+RECEIPTS = ROOT / "docs" / "receipts.md"
+
+
+def problems_of(path: Path, clone: Clone) -> str:
+    found = [
+        f"{NAMES_OF[path]}:{step.line}: $ {step.command}\n{wrong}" for step, _, wrong in walk(path, clone) if wrong
+    ]
+    return "\n\n".join([*found, "python -m tests.docs.refresh puts today's output in"]) if found else ""
+
+
 @pytest.mark.parametrize(
-    "path", [p for p in documents() if "```console" in p.read_text(encoding="utf-8")], ids=NAMES_OF.get
+    "path",
+    [p for p in documents() if "```console" in p.read_text(encoding="utf-8") and p != RECEIPTS],
+    ids=NAMES_OF.get,
 )
 def test_every_command_prints_what_the_document_shows(path: Path, tmp_path: Path) -> None:
-    problems = [
-        f"{NAMES_OF[path]}:{step.line}: $ {step.command}\n{wrong}"
-        for step, _, wrong in walk(path, Clone.make(tmp_path))
-        if wrong
-    ]
-    assert not problems, "\n\n".join([*problems, "python -m tests.docs.refresh puts today's output in"])
+    assert not problems_of(path, Clone.make(tmp_path))
+
+
+def test_the_receipt_of_the_receipts_page_has_the_paths_that_the_page_lists(tmp_path: Path) -> None:
+    """Both ways: every listed path is in the receipt that its commands write, and every path of it is listed."""
+    assert not problems_of(RECEIPTS, Clone.make(tmp_path))
+    receipt = json.loads((tmp_path / "clone" / "judged" / "receipt.json").read_bytes())
+    listed = set(listed_paths()) - {"predicate.reproducible"}
+    written = {generic(path) for path in leaves(receipt)}
+    assert {path for path in written if not any(below(path, known) for known in listed)} == set()
+    assert {known for known in listed if not any(below(path, known) for path in written)} == set()
+
+
+def below(path: str, known: str) -> bool:
+    """Whether a written path is a listed one, leads on from it, or is the empty list that it would stand in."""
+    return path == known or path.startswith((f"{known}.", f"{known}[]")) or known.startswith(f"{path}[]")
+
+
+def listed_paths() -> Iterator[str]:
+    """The first column of the table of paths; `.name` has the parent of the path before it."""
+    for row in page("docs/receipts.md").partition("## JSON paths")[2].partition("## Metrics")[0].split("\n"):
+        parent = ""
+        for word in re.findall(r"`([^`]+)`", row.split(" | ")[0]) if row.startswith("| `") else []:
+            path = parent + word if word.startswith(".") else word
+            parent = parent if word.startswith(".") else path.rpartition(".")[0]
+            yield path
+
+
+def leaves(value: object, path: str = "") -> Iterator[str]:
+    """The path of everything in a document that holds nothing further."""
+    if isinstance(value, dict) and value:
+        for key, entry in value.items():
+            yield from leaves(entry, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value:
+        for entry in value:
+            yield from leaves(entry, f"{path}[]")
+    else:
+        yield path
+
+
+_FOUND = r"^(predicate\.reproducible\."
+_GENERIC = (
+    (_FOUND + r"families)\.[^.]+", r"\1.FAMILY"),
+    (_FOUND + r"readers)\.[^.]+", r"\1.READER"),
+    (_FOUND + r"(?:families\.FAMILY|overall|readers\.READER)\.arms)\.[^.]+\.[^.]+", r"\1.ARM.METRIC"),
+    (_FOUND + r"(?:families\.FAMILY|overall)\.statistics)\.[^.]+", r"\1.ENDPOINT"),
+    (_FOUND + r"strata)\.[^.]+\.[^.]+", r"\1.STRATUM.VALUE"),
+    (r"^(predicate\.observed\.latency)\.[^.]+", r"\1.ARM"),
+)
+
+
+def generic(path: str) -> str:
+    """A path with the names of families, arms, readers and strata taken out."""
+    for form, instead in _GENERIC:
+        path = re.sub(form, instead, path)
+    return path
 
 
 def test_what_is_not_run_is_an_installer_or_nox() -> None:
