@@ -7,12 +7,15 @@ import gc
 import sys
 from typing import cast
 
+from ctx.cli.edge import guarded, standard_streams
+
 COLLECT_FROM_OBJECTS = 100_000
 """A command lives for a moment: looking for cycles while modules load takes a sixth of its start."""
 
 
 def main() -> None:
     """Entry of the console script `ctx`."""
+    standard_streams()
     gc.set_threshold(COLLECT_FROM_OBJECTS, 20, 20)
     sys.exit(dispatch(sys.argv[1:]))
 
@@ -23,8 +26,6 @@ def dispatch(words: list[str]) -> int:
         from ctx.cli.run import main as run
 
         return run(words[1:])
-    from ctx.cli.edge import guarded
-
     verb = next((word for word in words if not word.startswith("-")), "")
     return guarded(verb or "ctx", lambda: _typer(words))
 

@@ -21,7 +21,7 @@ def guarded(verb: str, work: Callable[[], int]) -> int:
         status = work()
         sys.stdout.flush()
     except CtxError as error:
-        _debug()
+        debug()
         for line in str(error).splitlines():
             sys.stderr.write(f"ctx {verb}: {line}\n")
         return int(error.exit_code)
@@ -35,34 +35,62 @@ def guarded(verb: str, work: Callable[[], int]) -> int:
         sys.stderr.write(f"ctx {verb}: out of memory; give it less at once\n")
         return int(ExitCode.ENVIRONMENT)
     except OSError as error:
-        _debug()
+        debug()
         where = f"{error.filename}: " if error.filename else ""
         sys.stderr.write(f"ctx {verb}: {where}{error.strerror or error}\n")
+        return int(ExitCode.ENVIRONMENT)
+    except Exception as error:  # a fault of ours: one line all the same, and the traceback on request
+        debug()
+        what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        sys.stderr.write(f"ctx {verb}: a fault in ctx itself: {what}; CTX_DEBUG=1 shows where\n")
         return int(ExitCode.ENVIRONMENT)
     return status
 
 
-def _debug() -> None:
+def debug() -> None:
+    """The traceback of the error at hand, on request."""
     if os.environ.get("CTX_DEBUG") == "1":
         import traceback
 
         traceback.print_exc()
 
 
+def standard_streams() -> None:
+    """Make descriptors 0, 1 and 2 exist: where one was closed, the next file opened would take its number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="replace", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="replace", closefd=False)
+
+
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
+    """Every byte to a descriptor, also where whoever made it set it not to block."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:
+            import select
+
+            select.select([], [descriptor], [])
+
+
 def write_text(text: str) -> None:
     """Text to stdout as UTF-8, whatever the locale; lone surrogates as stand-ins, and no NUL to a terminal."""
-    sys.stdout.flush()
     if "\x00" in text and sys.stdout.isatty():
         text = text.replace("\x00", "␀\n")
-    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+    write_bytes(text.encode("utf-8", "replace"))
 
 
 def write_bytes(data: bytes) -> None:
     """Bytes to stdout as they are."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    write_all(1, data)
 
 
 def write_json(document: dict[str, Any]) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from ctx.addresses import parse_address
 from ctx.capture.consumer import Consumer, consumer_of
 from ctx.cli.edge import write_bytes, write_json, write_text
+from ctx.cli.opened import opened_store
 from ctx.errors import ExitCode
 from ctx.retrieval.get import get as get_reply
-from ctx.store.store import Store
 from ctx.text import tok
 
 
@@ -27,7 +27,7 @@ def get(
     """The verb. Stdout: the region and nothing else (or its bounded zoom, to a reader); stderr: the header."""
     given = [word for flag, value in selectors if value is not None for word in (flag, value)]
     parsed = parse_address(address, given)
-    opened = Store(store)
+    opened = opened_store(store)
     reply = get_reply(opened, parsed, capture=capture, context=context, budget_tokens=budget)
     if json:
         write_json(

@@ -7,9 +7,10 @@ from pathlib import Path
 from ctx.canonical import canonical_json
 from ctx.capture.ingest import ingest_facts, parse_argv, read_input
 from ctx.capture.moment import now
-from ctx.capture.publish import deliver
+from ctx.capture.publish import Observed, deliver
 from ctx.cli.documents import digest_document
 from ctx.cli.edge import say, write_json, write_text
+from ctx.cli.opened import workspace_name
 from ctx.errors import ExitCode, UsageError
 from ctx.policy.epoch import active_epoch
 from ctx.store.store import Store
@@ -45,8 +46,7 @@ def ingest(
         Store(store),
         epoch=active_epoch(epoch or os.environ.get("CTX_EPOCH")),
         focus=tuple(focus),
-        started_at=now(),
-        session=os.environ.get("CTX_SESSION"),
+        observed=Observed(started_at=now(), session=os.environ.get("CTX_SESSION"), workspace=workspace_name()),
     )
     rendered = delivered.rendered
     if graph is not None:

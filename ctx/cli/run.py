@@ -3,15 +3,16 @@
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ctx.cli.edge import guarded, say, write_bytes, write_json, write_text
+from ctx.cli.edge import debug, guarded, say, write_all, write_json, write_text
 from ctx.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from ctx.capture.run import Captured
+    from ctx.digest.rendered import Rendered
     from ctx.policy.epoch import Epoch
     from ctx.store.store import Store
 
@@ -36,6 +37,8 @@ Options:
   --json             Print one JSON document instead of the digest.
   --help             Show this message and exit.
 """
+ADOPTED_BYTES = 4 << 20
+"""Killed captures larger than this are left to a verb that reads; a command is not kept waiting for them."""
 _VALUED = ("--timeout", "--focus", "--epoch", "--store")
 _FLAGS = ("--raw", "--digest", "--json", "--help")
 
@@ -110,6 +113,8 @@ def _set(options: Options, name: str, value: str) -> None:
         options.focus = (*options.focus, value)
     elif name == "--epoch":
         options.epoch = value
+    elif not value:
+        raise UsageError("--store: the folder is empty; for example --store DIR")
     else:
         options.store = value
 
@@ -136,24 +141,23 @@ def _run(words: Sequence[str]) -> int:
     if options.help:
         write_text(HELP)
         return ExitCode.OK
-    from ctx.capture.consumer import Consumer, consumer_of
     from ctx.capture.run import LaunchError, run_command
+    from ctx.capture.workspace import find_workspace
     from ctx.policy.epoch import active_epoch
     from ctx.store.store import Store
 
     epoch = active_epoch(options.epoch or os.environ.get("CTX_EPOCH"))
     store = Store(options.store)
-    delivery = options.delivery or os.environ.get("CTX_DELIVERY", "")
-    if delivery not in ("raw", "digest"):
-        delivery = "raw" if consumer_of(1) is Consumer.PROGRAM else "digest"
-    passing = _Passing() if delivery == "raw" and not options.json else None
+    raw = _is_raw(options)
+    passing = _Passing() if raw and not options.json else None
     try:
         captured = run_command(
             options.argv,
             store_root=store.root,
             timeout_seconds=options.timeout_seconds,
             passing=passing.take if passing else None,
-            workspace=Path.cwd(),
+            workspace=find_workspace(),
+            session=os.environ.get("CTX_SESSION"),
         )
     except LaunchError as error:
         say("run", str(error))
@@ -161,78 +165,127 @@ def _run(words: Sequence[str]) -> int:
     if captured.held_open:
         say("run", "a process that outlived the command still holds its output; what came after is not captured")
     try:
-        _deliver(options, captured, store, epoch, quiet=passing is not None)
+        _deliver(options, captured, store, epoch, passed=passing is not None)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except Exception as error:  # whatever happens to us, the command's output and status reach the user (S6.1)
-        if os.environ.get("CTX_DEBUG") == "1":
-            import traceback
-
-            traceback.print_exc()
-        say("run", f"no digest: {type(error).__name__}: {error}; the command's own output follows")
-        if passing is None:
-            _pass_on(captured)
+        debug()
+        if isinstance(error, _UnwritableError):
+            say("run", str(error))
+        else:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            say("run", f"no digest: {what}" + ("" if passing else "; the command's own output follows"))
+            if passing is None:
+                _pass_on(captured)
+        captured.spool.leave(captured.facts)
     return captured.status
 
 
+def _is_raw(options: Options) -> bool:
+    """Whether the command's bytes are wanted: asked for, or read by a program (S1.3)."""
+    from ctx.capture.consumer import Consumer, consumer_of
+
+    delivery = options.delivery or os.environ.get("CTX_DELIVERY", "")
+    if delivery in ("raw", "digest"):
+        return delivery == "raw"
+    return consumer_of(1) is Consumer.PROGRAM
+
+
+class _UnwritableError(Exception):
+    """Our own standard output takes nothing more."""
+
+
 class _Passing:
-    """The command's bytes to our own streams while they arrive; a reader that left ends the passing, not the run."""
+    """The command's bytes to our own streams while they arrive."""
 
     def __init__(self) -> None:
-        self._closed: set[int] = set()
+        self._closed: set[str] = set()
 
-    def take(self, stream: str, data: bytes) -> None:
-        descriptor = 1 if stream == "stdout" else 2
-        view = memoryview(data)
-        while view and descriptor not in self._closed:
+    def take(self, stream: str, data: bytes) -> bool:
+        """Pass a chunk on; false once nobody reads the stream any more."""
+        if stream not in self._closed:
             try:
-                view = view[os.write(descriptor, view) :]
-            except OSError:
-                self._closed.add(descriptor)
+                write_all(1 if stream == "stdout" else 2, data)
+            except BrokenPipeError:
+                self._closed.add(stream)
+            except OSError as error:
+                self._closed.add(stream)
+                say("run", f"{stream}: {error.strerror or error}; what the command prints is kept all the same")
+        return stream not in self._closed
 
 
 def _pass_on(captured: "Captured") -> None:
+    """What was captured to our own streams; whoever does not read it any more does not want it."""
     for stream, descriptor in (("stdout", 1), ("stderr", 2)):
-        data = memoryview(captured.spool.read(stream))
-        while data:
-            data = data[os.write(descriptor, data) :]
+        with suppress(OSError):
+            write_all(descriptor, captured.spool.read(stream))
 
 
-def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epoch", *, quiet: bool) -> None:
-    from ctx.capture.arrival import in_order_of_arrival
-    from ctx.capture.publish import deliver
-    from ctx.text import is_nul_separated, tok
+def _deliver(options: Options, captured: "Captured", store: "Store", epoch: "Epoch", *, passed: bool) -> None:
+    from ctx.capture.arrival import arrival_log, in_order_of_arrival
+    from ctx.capture.publish import Observed, deliver
+    from ctx.capture.spool import has_others
+    from ctx.capture.workspace import find_workspace
 
-    streams = {name: captured.spool.read(name) for name in ("stdout", "stderr")}
+    spool = captured.spool
+    if has_others(store.root, spool.folder):
+        from ctx.capture.adopt import adopt_orphans
+
+        # Before our own capture is published, so that it is the newest.
+        adopt_orphans(store, epoch=epoch, notice=store.notice, largest_bytes=ADOPTED_BYTES)
+    streams = {name: spool.read(name) for name in ("stdout", "stderr")}
+    both = all(streams.values())
+
+    def in_order() -> str:
+        from ctx.retrieval.guard import guarded_text
+
+        return guarded_text(in_order_of_arrival(streams, spool.interleave))
+
+    workspace = find_workspace()
     delivered = deliver(
         streams,
         captured.facts,
         store,
         epoch=epoch,
         focus=options.focus,
-        interleave=captured.spool.interleave_log() if all(streams.values()) else None,
-        started_at=captured.started_at,
-        duration_ms=captured.duration_ms,
-        session=os.environ.get("CTX_SESSION"),
+        observed=Observed(
+            started_at=captured.started_at,
+            duration_ms=captured.duration_ms,
+            session=os.environ.get("CTX_SESSION"),
+            workspace=workspace.name if workspace is not None else None,
+            interleave=arrival_log(spool.interleave) if both else None,
+        ),
+        # A disk that did not take the output is not asked to take it again; what it holds is a cut copy.
+        refusal="" if spool.lost_bytes else spool.error,
+        inline_text=in_order if both else None,
     )
-    rendered = delivered.rendered
     if delivered.manifest is None:
-        kept = f"; its bytes lie in {captured.spool.folder}" if captured.spool.folder else ""
-        say("run", f"not stored: {delivered.reason}{kept}")
+        left = spool.leave(captured.facts)
+        say("run", f"not stored: {delivered.reason}" + (f"; its bytes lie in {left}" if left else ""))
     else:
-        captured.spool.remove()
-    if rendered.meta.rung == "inline" and all(streams.values()):
-        from ctx.retrieval.guard import guarded_text
+        spool.remove()
+    _print(options, captured, delivered.rendered, streams, passed=passed)
 
-        ordered = guarded_text(in_order_of_arrival(streams, captured.spool.interleave))
-        rendered = replace(rendered, text=ordered, digest_tokens=tok(ordered))
-    if options.json:
-        from ctx.cli.documents import digest_document
 
-        write_json(digest_document(rendered))
-    elif quiet:
-        return
-    elif is_nul_separated(streams["stdout"]) and not sys.stdout.isatty():
-        write_bytes(streams["stdout"])
-    else:
-        write_text(rendered.text)
+def _print(
+    options: Options, captured: "Captured", rendered: "Rendered", streams: dict[str, bytes], *, passed: bool
+) -> None:
+    from ctx.text import is_nul_separated
+
+    try:
+        if options.json:
+            from ctx.cli.documents import digest_document
+
+            write_json(digest_document(rendered))
+        elif passed:
+            return
+        elif (is_nul_separated(streams["stdout"]) and not sys.stdout.isatty()) or _is_raw(options):
+            # A machine format (S1.4); or a shell that had not handed its end of the pipe on when we looked first.
+            for stream, descriptor in (("stdout", 1), ("stderr", 2)):
+                write_all(descriptor, streams[stream])
+        else:
+            write_text(rendered.text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _UnwritableError(f"standard output: {error.strerror or error}") from None  # fmt: skip

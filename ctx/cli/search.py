@@ -4,9 +4,9 @@ import sys
 
 from ctx.capture.consumer import Consumer, consumer_of
 from ctx.cli.edge import say, write_json, write_text
+from ctx.cli.opened import opened_store
 from ctx.errors import ExitCode
 from ctx.retrieval.search import search as search_reply
-from ctx.store.store import Store
 from ctx.text import tok
 
 
@@ -15,7 +15,7 @@ def search(
     json: bool,
 ) -> int:  # fmt: skip
     """The verb."""
-    opened = Store(store)
+    opened = opened_store(store)
     reply = search_reply(
         opened,
         target,

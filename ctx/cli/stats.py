@@ -1,6 +1,7 @@
 """`ctx stats` and `ctx explain`."""
 
 from ctx.cli.edge import write_json, write_text
+from ctx.cli.opened import opened_store
 from ctx.errors import ExitCode
 from ctx.retrieval.stats import (
     explanation,
@@ -11,12 +12,11 @@ from ctx.retrieval.stats import (
     totals,
     totals_text,
 )
-from ctx.store.store import Store
 
 
 def stats(*, target: str | None, capture: int, store: str | None, json: bool) -> int:
     """Sizes of one run, or sums over the store."""
-    opened = Store(store)
+    opened = opened_store(store)
     if target is None:
         sums = totals(opened)
         write_json(dict(sums)) if json else write_text(totals_text(sums))
@@ -28,7 +28,7 @@ def stats(*, target: str | None, capture: int, store: str | None, json: bool) ->
 
 def explain(*, target: str, capture: int, store: str | None, json: bool) -> int:
     """Why a digest is what it is."""
-    opened = Store(store)
+    opened = opened_store(store)
     found = explanation(opened, find_manifest(opened, target, capture=capture))
     write_json(found) if json else write_text(explanation_text(found))
     return ExitCode.OK

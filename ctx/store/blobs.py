@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ctx.errors import DamagedError, StoreError, UnknownError
-from ctx.store.layout import FILE_MODE, flush_folder, private_folder, write_atomically
+from ctx.store.layout import private_folder, write_atomically, write_pieces_atomically
 
 COMPRESS_FROM = 64 << 10
 EMPTY = sha256(b"").hexdigest()
@@ -40,7 +40,7 @@ class Blobs:
         existing = self._path(name)
         if existing is not None and self._intact(name, existing, len(data)):
             return name
-        plain = self.root / name[:2] / name
+        plain = private_folder(self.root.parent, self.root.name, name[:2]) / name
         if len(data) < COMPRESS_FROM:
             write_atomically(plain, data)
             if existing is not None and existing != plain:
@@ -48,7 +48,7 @@ class Blobs:
             return name
         self._check_space(len(data) // 4)
         target = plain.with_name(name + ".zst")
-        _write_compressed(target, data)
+        write_pieces_atomically(target, _compressed(data))
         if existing is not None and existing != target:
             existing.unlink(missing_ok=True)
         return name
@@ -74,11 +74,12 @@ class Blobs:
 
     def complete(self, prefix: str) -> list[str]:
         """Digests that begin with `prefix` (6 hex digits or more), sorted."""
+        known = {EMPTY} if EMPTY.startswith(prefix) else set()
         folder = self.root / prefix[:2]
         if not folder.is_dir():
-            return []
+            return sorted(known)
         names = {entry.name.removesuffix(".zst") for entry in os.scandir(folder) if not entry.name.startswith(".")}
-        return sorted(name for name in names if name.startswith(prefix))
+        return sorted(name for name in names | known if name.startswith(prefix))
 
     def _path(self, digest: str) -> Path | None:
         plain = self.root / digest[:2] / digest
@@ -115,7 +116,7 @@ class Blobs:
 
     def _check_space(self, wanted: int) -> None:
         try:
-            found = os.statvfs(private_folder(self.root))
+            found = os.statvfs(self.root)
         except (OSError, AttributeError):
             return
         if found.f_bavail * found.f_frsize < wanted + LEAST_FREE_BYTES:
@@ -133,25 +134,12 @@ def _zstd() -> Any:
     return zstd
 
 
-def _write_compressed(target: Path, data: bytes) -> None:
-    zstd = _zstd()
-    folder = private_folder(target.parent)
-    temporary = folder / f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}"
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-        with os.fdopen(descriptor, "wb") as file:
-            compressor = zstd.ZstdCompressor(level=_LEVEL)
-            view = memoryview(data)
-            for start in range(0, len(data), _CHUNK):
-                file.write(compressor.compress(view[start : start + _CHUNK]))
-            file.write(compressor.flush())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-        flush_folder(folder)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StoreError(f"store {target}: {error.strerror or error}") from None
+def _compressed(data: bytes) -> Iterator[bytes]:
+    compressor = _zstd().ZstdCompressor(level=_LEVEL)
+    view = memoryview(data)
+    for start in range(0, len(data), _CHUNK):
+        yield compressor.compress(view[start : start + _CHUNK])
+    yield compressor.flush()
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

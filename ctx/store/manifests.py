@@ -3,14 +3,15 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ctx.canonical import canonical_json
-from ctx.errors import DamagedError
-from ctx.store.layout import write_atomically
+from ctx.errors import DamagedError, StoreError
+from ctx.store.layout import private_folder, write_atomically
 
 SCHEMA = "ctx.manifest/v1"
 
@@ -47,6 +48,8 @@ class Manifest:
     started_at: str | None = None
     duration_ms: int | None = None
     session: str | None = None
+    workspace: str | None = None
+    """Name of the workspace it ran in (a hash of its place): what `run:last` is scoped to (S2.1)."""
     nonce: str = ""
     digest: Mapping[str, Any] = field(default_factory=dict)
     """What the digest of this capture was: family, profile, rung, sizes, ids, and the redacted command."""
@@ -84,6 +87,7 @@ class Manifest:
             "started_at": self.started_at,
             "duration_ms": self.duration_ms,
             "session": self.session,
+            "workspace": self.workspace,
             "nonce": self.nonce,
             "digest": dict(self.digest),
             "derived": dict(self.derived),
@@ -129,6 +133,7 @@ def parse_manifest(data: bytes, name: str) -> Manifest:
             started_at=document["started_at"],
             duration_ms=document["duration_ms"],
             session=document["session"],
+            workspace=document.get("workspace"),
             nonce=document["nonce"],
             digest=document["digest"],
             derived=document["derived"],
@@ -136,7 +141,7 @@ def parse_manifest(data: bytes, name: str) -> Manifest:
         )
     except DamagedError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedError(f"manifest {name}: damaged ({type(error).__name__}: {error})") from None
 
 
@@ -145,18 +150,56 @@ class Manifests:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._lost = root.parent / "lost+found"
 
     def put(self, manifest: Manifest) -> None:
         """Publish a sealed manifest."""
+        private_folder(self.root.parent, self.root.name, manifest.capture_id[:2])
         write_atomically(self._path(manifest.capture_id), canonical_json(manifest.to_json()))
 
     def get(self, capture_id: str) -> Manifest:
-        """The manifest of a capture; DamagedError where it cannot be read."""
+        """The manifest of a capture.
+
+        Raises:
+            DamagedError: It cannot be read, or it is not what its name says.
+        """
         path = self._path(capture_id)
         try:
-            return parse_manifest(path.read_bytes(), path.name)
+            manifest = parse_manifest(path.read_bytes(), path.name)
+        except FileNotFoundError:
+            where = f"damaged; it lies in {self._lost}" if self._set_aside_path(capture_id).exists() else "not there"
+            raise DamagedError(f"manifest {path.name}: {where}") from None
         except OSError as error:
             raise DamagedError(f"manifest {path.name}: {error.strerror or error}") from None
+        if manifest.capture_id != capture_id:
+            raise DamagedError(f"manifest {path.name}: its content is that of capture {manifest.capture_id}")
+        return manifest
+
+    def has(self, capture_id: str) -> bool:
+        """Whether there is a manifest under this id, sound or not."""
+        return self._path(capture_id).exists()
+
+    def remove(self, capture_id: str) -> None:
+        """Take back a manifest that nobody was told of."""
+        with suppress(OSError):
+            self._path(capture_id).unlink(missing_ok=True)
+
+    def set_aside(self, capture_id: str) -> str:
+        """Move a damaged manifest to `lost+found/`; where it lies now, for a message (S2.4)."""
+        target = self._set_aside_path(capture_id)
+        try:
+            private_folder(self.root.parent, self._lost.name)
+            os.replace(self._path(capture_id), target)
+        except (OSError, StoreError):  # it may lie where it is: it is named whenever somebody meets it
+            return str(self._path(capture_id))
+        return str(target)
+
+    def set_aside_count(self) -> int:
+        """Damaged manifests that were set aside."""
+        try:
+            return sum(name.startswith("manifest.") for name in os.listdir(self._lost))
+        except OSError:
+            return 0
 
     def capture_ids(self) -> Iterator[str]:
         """Ids of all manifests, sorted."""
@@ -169,3 +212,6 @@ class Manifests:
 
     def _path(self, capture_id: str) -> Path:
         return self.root / capture_id[:2] / f"{capture_id}.json"
+
+    def _set_aside_path(self, capture_id: str) -> Path:
+        return self._lost / f"manifest.{capture_id}.json"

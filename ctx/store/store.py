@@ -1,25 +1,44 @@
 """The store of captures: publish, look up, read (S2.14)."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctx.canonical import canonical_json
 from ctx.digest.base import CaptureFacts, Span
-from ctx.errors import DamagedError, ExpiredError, StoreError, UnknownError
+from ctx.errors import DamagedError, ExpiredError, StoreError, UnknownError, UsageError
 from ctx.store.blobs import Blobs
-from ctx.store.catalog import Catalog
-from ctx.store.layout import default_location, private_folder
+from ctx.store.layout import ANNOUNCED, append_line, default_location, private_folder
 from ctx.store.manifests import Manifest, Manifests, StreamRecord, seal
+from ctx.store.spans import Spans
 
 if TYPE_CHECKING:
     from ctx.digest.rendered import Rendered
     from ctx.retrieval.reply import Reply
+    from ctx.store.catalog import Catalog
 
 INLINE_DERIVED = 32 << 10
 """A derived artifact of at most so many bytes lies in the manifest itself."""
+
+
+_FETCHED = "fetched.list"
+_FETCHED_LINE = re.compile(r"\S+ ([0-9]{1,12})")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """A capture that a name led to."""
+
+    manifest: Manifest
+    ordinal: int
+    """Which capture of its handle it is; 1 is the newest."""
+    captures: int
+    """How many captures the handle has."""
 
 
 class Store:
@@ -31,11 +50,23 @@ class Store:
     """
 
     def __init__(self, path: "str | Path | None" = None, *, notice: Callable[[str], None] | None = None) -> None:
+        if path is not None and not str(path):
+            raise UsageError("the folder of the store is empty; for example --store DIR")
         self.root = Path(path) if path is not None else default_location(os.environ)
         self.notice = notice or _to_stderr
         self.blobs = Blobs(self.root / "blobs")
         self._manifests = Manifests(self.root / "manifests")
-        self._catalog = Catalog(self.root, self._manifests, self.notice)
+        self._spans = Spans(self.root / "spans")
+        self._index: Catalog | None = None
+
+    @property
+    def _catalog(self) -> "Catalog":
+        """The index; a writer needs none, and a command that only captures does not pay for its database."""
+        if self._index is None:
+            from ctx.store.catalog import Catalog
+
+            self._index = Catalog(self.root, self._manifests, self.notice)
+        return self._index
 
     # Writing ----------------------------------------------------------------------------------------------------------
 
@@ -50,11 +81,13 @@ class Store:
         started_at: str | None = None,
         duration_ms: int | None = None,
         session: str | None = None,
+        workspace: str | None = None,
     ) -> Manifest:
         """Keep a capture with everything its digest points at; the manifest, once it is there for good.
 
         Args:
             blobs: Digests of streams that were put already.
+            workspace: Name of the workspace that `run:last` is scoped to.
         Raises:
             StoreError: Something could not be written; nothing that was there before is touched.
         """
@@ -83,6 +116,7 @@ class Store:
                 started_at=started_at,
                 duration_ms=duration_ms,
                 session=session,
+                workspace=workspace,
                 nonce=os.urandom(8).hex(),
                 digest={
                     "family": rendered.family,
@@ -109,7 +143,11 @@ class Store:
             )
         )
         self._manifests.put(manifest)
-        self._catalog.announce(manifest.capture_id)
+        try:
+            append_line(self.root / ANNOUNCED, manifest.capture_id)
+        except StoreError:
+            self._manifests.remove(manifest.capture_id)
+            raise
         return manifest
 
     def _derive(self, data: bytes) -> str:
@@ -133,18 +171,22 @@ class Store:
 
     # Looking up -------------------------------------------------------------------------------------------------------
 
-    def resolve(self, name: str, cwd: str | None = None) -> str:
+    def resolve(self, name: str, workspace: str | None = None) -> str:
         """The full handle that `name` stands for: a prefix of 6 hex digits or more, or `last`.
 
+        Args:
+            workspace: Scopes `last`; None: the newest of the whole store.
         Raises:
             UnknownError: Never in this store, with the nearest handles; or a prefix of several, with candidates.
             ExpiredError: It was removed: what, when, why, and the command to get it again.
         """
         if name == "last":
-            newest = self._catalog.newest(cwd)
+            newest = self.newest(workspace)
             if newest is None:
                 raise UnknownError("run:last: nothing was captured here yet; capture with `ctx run -- COMMAND`")
-            return newest
+            return newest[0]
+        if not self._is_there():
+            raise UnknownError(f"run:{name}: never in this store; there is none at {self.root}")
         found = self._catalog.handles(name)
         if len(found) == 1:
             return found[0][0]
@@ -153,10 +195,24 @@ class Store:
             raise UnknownError(f"run:{name}: a prefix of several runs: {listed}; give more digits")
         self._refuse_expired(name)
         near = ", ".join(f"run:{handle[:12]}" for handle in self._catalog.nearest(name)) or "none: the store is empty"
-        raise UnknownError(f"run:{name}: never in this store; nearest: {near}")
+        aside = self._manifests.set_aside_count()
+        damaged = f"; {aside} damaged manifests were set aside in {self.root / 'lost+found'}" if aside else ""
+        raise UnknownError(f"run:{name}: never in this store; nearest: {near}{damaged}")
+
+    def newest(self, workspace: str | None = None) -> tuple[str, str] | None:
+        """Handle and start (RFC 3339) of the newest capture, of one workspace where it is named."""
+        return self._catalog.newest(workspace) if self._is_there() else None
+
+    def _is_there(self) -> bool:
+        """Whether there is a store at all: asking for something makes none."""
+        return self.root.is_dir()
 
     def _refuse_expired(self, name: str) -> None:
         import json
+        import shlex
+
+        from ctx.safety.control import visible
+        from ctx.safety.redact import Redactor
 
         folder = self.root / "tombstones"
         if not folder.is_dir():
@@ -164,28 +220,43 @@ class Store:
         for path in sorted(folder.glob("*.json")):
             try:
                 stone = json.loads(path.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
+                handle, argv = str(stone["handle"]), tuple(str(word) for word in stone["argv"])
+                removed_at, reason = str(stone["removed_at"]), str(stone["reason"])
+            except (OSError, ValueError, KeyError, TypeError):
                 continue
-            if str(stone.get("handle", "")).startswith(name):
-                command = " ".join(stone.get("argv", []))
-                what = f"run:{name}: removed at {stone.get('removed_at')} ({stone.get('reason')})"
+            if handle.startswith(name):
+                command = visible(shlex.join(Redactor().redact_words(argv)))
+                what = f"run:{name}: removed at {visible(removed_at)} ({visible(reason)})"
                 raise ExpiredError(f"{what}; get it again with: ctx run -- {command}")
 
-    def captures(self, name: str, cwd: str | None = None) -> list[str]:
+    def captures(self, name: str, workspace: str | None = None) -> list[str]:
         """Capture ids of a handle, newest first."""
-        return self._catalog.captures(self.resolve(name, cwd))
+        return self._catalog.captures(self.resolve(name, workspace))
 
-    def manifest(self, name: str, capture: int = 1, cwd: str | None = None) -> Manifest:
+    def manifest(self, name: str, capture: int = 1, workspace: str | None = None) -> Manifest:
         """The manifest of the `capture`-th newest capture (1 is the newest) of a handle."""
-        ids = self.captures(name, cwd)
+        return self.find(name, capture, workspace).manifest
+
+    def find(self, name: str, capture: int = 1, workspace: str | None = None) -> Found:
+        """The `capture`-th newest capture of a handle; where its manifest is damaged, that is named, and an older one
+        of the same handle, which has the same text, takes its place.
+
+        Raises:
+            UnknownError, ExpiredError: See `resolve`; or the handle has fewer captures.
+            DamagedError: No manifest of the handle can be read.
+        """
+        ids = self.captures(name, workspace)
         if not 1 <= capture <= len(ids):
             raise UnknownError(f"run:{name}: it has {len(ids)} captures; --capture takes 1 to {len(ids)}")
         damaged: DamagedError | None = None
-        for capture_id in ids[capture - 1 :]:
+        for ordinal, capture_id in enumerate(ids[capture - 1 :], capture):
             try:
-                return self._manifests.get(capture_id)
+                return Found(manifest=self._manifests.get(capture_id), ordinal=ordinal, captures=len(ids))
             except DamagedError as error:
-                self.notice(str(error))
+                if self._manifests.has(capture_id):
+                    self.notice(f"{error}; set aside as {self._manifests.set_aside(capture_id)}")
+                else:
+                    self.notice(str(error))
                 damaged = error
         raise damaged or UnknownError(f"run:{name}: no capture of it can be read")
 
@@ -195,7 +266,7 @@ class Store:
         if stored is None:
             raise UnknownError(f"run:{manifest.handle[:12]}#{name}: this digest stored none")
         kind, _, rest = stored.partition(":")
-        return rest.encode("utf-8") if kind == "text" else self.blobs.get(rest)
+        return rest.encode("utf-8") if kind == "text" else self._blob(manifest, name, rest)
 
     def stream(self, manifest: Manifest, name: str) -> bytes:
         """The raw bytes of a stream."""
@@ -203,38 +274,63 @@ class Store:
         if record is None:
             known = ", ".join(manifest.streams)
             raise UnknownError(f"run:{manifest.handle[:12]}#{name}: no such stream; it has {known}")
-        return self.blobs.get(record.blob)
+        return self._blob(manifest, name, record.blob)
+
+    def interleave(self, manifest: Manifest) -> bytes:
+        """The order of arrival, one JSON list a line."""
+        if manifest.interleave is None:
+            raise UnknownError(f"run:{manifest.handle[:12]}#interleave: the order of arrival was not recorded")
+        return self._blob(manifest, "interleave", manifest.interleave)
+
+    def _blob(self, manifest: Manifest, name: str, digest: str) -> bytes:
+        """A blob that a manifest names: where it is missing, the store is damaged."""
+        try:
+            return self.blobs.get(digest)
+        except UnknownError:
+            where = f"run:{manifest.handle[:12]}#{name}: its blob {digest} is gone from {self.blobs.root}"
+            raise DamagedError(f"{where}; capture the same command again") from None
 
     def span(self, manifest: Manifest, token: str) -> Span:
         """The region behind a span token."""
         for row in manifest.spans:
             if row[0] == token:
                 return Span(*row)
-        kept = self._catalog.span(manifest.handle, token)
+        kept = self._spans.get(manifest.handle, token)
         if kept is not None:
             return kept
         raise UnknownError(f"run:{manifest.handle[:12]} --span {token}: no such region in this run")
 
+    def content_span(self, digest: str, token: str) -> Span | None:
+        """The region of a blob or file, by its content's SHA-256, that a retrieval named."""
+        return self._spans.get(digest, token)
+
     def add_spans(self, handle: str, spans: Iterable[Span]) -> bool:
         """Keep regions that a retrieval named; False where this store cannot be written."""
         try:
-            self._catalog.add_spans(handle, spans)
+            self._spans.add(handle, spans)
         except StoreError:
             return False
         return True
 
     def totals(self) -> tuple[int, int, int, int]:
         """Captures, raw tok, digest tok, fetched tok: sums over the whole store."""
-        if not self.root.is_dir():
+        if not self._is_there():
             return 0, 0, 0, 0
-        return self._catalog.totals()
+        return (*self._catalog.totals(), self._fetched_tokens())
 
     def note_fetch(self, handle: str, tokens: int) -> None:
-        """Remember what a reader fetched later, under the name it used; a store that cannot be written forgets it."""
+        """Remember what a reader fetched later; a store that cannot be written forgets it."""
+        if self._is_there():
+            with suppress(StoreError):
+                append_line(self.root / _FETCHED, f"{handle} {tokens}")
+
+    def _fetched_tokens(self) -> int:
         try:
-            self._catalog.note_fetch(handle, tokens)
-        except StoreError:
-            return
+            text = (self.root / _FETCHED).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return 0
+        found = (_FETCHED_LINE.fullmatch(line) for line in text.split("\n"))
+        return sum(int(row[1]) for row in found if row is not None)
 
     # Reading for people and programs: see ctx.retrieval ---------------------------------------------------------------
 
