@@ -53,6 +53,9 @@ SEVERITY_OF: Mapping[str, Severity] = {
 REMARKS = frozenset(("note", "help", "hint", "remark", *_TRANSLATED_NOTES))
 """Words of what belongs to the diagnostic above it."""
 
+_UNREADABLE = frozenset(("invalid-syntax", "E999", "E902", "io-error", "F0001", "E0001", "syntax"))
+"""Codes of ruff, flake8, pylint and mypy for a file that they cannot read or parse."""
+
 LETTER_SEVERITY: Mapping[str, Severity] = {
     "F": Severity.ERROR,
     "E": Severity.ERROR,
@@ -106,7 +109,9 @@ class Head:
 
     @property
     def weight(self) -> Severity:
-        """Severity by table."""
+        """Severity by table; a file that cannot be parsed comes first, since it hides what else is wrong with it."""
+        if self.code in _UNREADABLE or self.message.startswith("SyntaxError: "):
+            return Severity.CRITICAL
         if self.severity is not None:
             return self.severity
         return SEVERITY_OF.get(self.word.lower(), Severity.WARNING if self.word else Severity.ERROR)
