@@ -1,6 +1,6 @@
 """referee: judges digests by what readers do with them.
 
-`referee.run(protocol_file, corpora)` replays frozen corpora against a baseline and a treatment and gives the receipt.
+`referee.run(protocol_file)` replays frozen corpora against a baseline and a treatment and gives the receipt.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-def run(protocol: str | Path, corpora: Sequence[str | Path]) -> "Receipt":
+def run(protocol: str | Path, corpora: Sequence[str | Path] = ()) -> "Receipt":
     """Run a protocol file over corpus folders.
 
+    Args:
+        corpora: By default, the folders `corpora/<name>` beside the folder that the protocol lies in.
     Raises:
         referee.errors.RefereeError: With what does not fit and what would.
     """
-    from referee.execute import Request, execute
+    from referee.execute import Request, corpora_of, execute
 
-    return execute(Request(corpora=tuple(Path(corpus) for corpus in corpora), protocol_file=Path(protocol)))
+    file = Path(protocol)
+    return execute(Request(corpora=tuple(map(Path, corpora)) or corpora_of(file), protocol_file=file))

@@ -15,9 +15,9 @@ from referee.episode import Action
 from referee.gate.reasons import ReasonCode, Verdict
 from referee.gate.rules import Evidence, decide
 from referee.grading import succeeded
+from referee.loop import Results
 from referee.protocol import Protocol
 from referee.readers.scripted import READERS
-from referee.run import Results
 from referee.score import Row
 from referee.summarise import family_statistics, pairs_of, statistics
 

@@ -12,10 +12,10 @@ from referee.arms import ARMS, find_arm
 from referee.arms.command import load_arm_file
 from referee.corpus.layout import Corpus
 from referee.errors import CorpusError, UsageError
+from referee.loop import WORKERS, Results, chosen_cases, load_checked, run_cases
 from referee.protocol import CorpusRef, Protocol, Registration, load_protocol, registration_of
 from referee.receipts.statement import build_statement, write_receipt
 from referee.receipts.summary import markdown_text
-from referee.run import WORKERS, Results, chosen_cases, load_checked, run_cases
 from referee.score import Row
 
 JUDGED_FAMILIES = ("lint", "pytest", "text")
@@ -83,6 +83,12 @@ def execute(request: Request, progress: Progress = lambda done, total: None) -> 
         arm_specs=arm_specs,
     )
     return Receipt(statement=statement, rows=tuple(results.rows), latencies=tuple(results.latencies))
+
+
+def corpora_of(protocol_file: Path) -> tuple[Path, ...]:
+    """Where the corpora that a protocol pins lie in a project: `corpora/<name>` beside the protocol's folder."""
+    base = protocol_file.resolve().parent.parent / "corpora"
+    return tuple(base / pinned.name for pinned in load_protocol(protocol_file).corpora)
 
 
 def _named_arms(protocol: Protocol, base: Path) -> tuple[Protocol, dict[str, str]]:

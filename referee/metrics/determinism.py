@@ -103,8 +103,8 @@ def _serve() -> None:
     from referee.arms import find_arm
     from referee.corpus.layout import load_corpus
     from referee.delivery import capture_of
+    from referee.loop import judge_case
     from referee.protocol import protocol_from_canonical
-    from referee.run import judge_case
     from referee.score import cells, sorted_rows
     from referee.tokens import encoder
 

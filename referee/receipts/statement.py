@@ -22,11 +22,11 @@ from referee.controls import run_controls
 from referee.corpus.layout import Corpus
 from referee.errors import EnvironmentProblem, RunError, UsageError
 from referee.gate.rules import Evidence, decide
+from referee.loop import Loss, Results
 from referee.protocol import Protocol, Registration
 from referee.receipts.schema import PREDICATE_TYPE, STATEMENT_TYPE, machine_problems, place_problems
 from referee.receipts.subjects import subjects
 from referee.receipts.table import table_digest, table_text
-from referee.run import Loss, Results
 from referee.score import Row
 from referee.summarise import by_arm, family_statistics, pairs_of, reversals, statistics, strata
 from referee.tokens import RANK_DIGESTS

@@ -9,8 +9,8 @@ from referee.cases import Case
 from referee.controls import NAMES, row_controls, run_controls
 from referee.corpus.freeze import freeze_corpus
 from referee.corpus.layout import Corpus, load_corpus
+from referee.loop import Results, run_cases
 from referee.protocol import Protocol
-from referee.run import Results, run_cases
 from referee.score import Row
 from tests.referee.builders import made_case, protocol
 

@@ -1,4 +1,7 @@
-"""The loop over case x arm x reader (S14, S15). The clock is read here, and only for what is observed."""
+"""The loop over case x arm x reader (S14, S15). The clock is read here, and only for what is observed.
+
+Not `run.py`: `referee.run` is the function of that name, and a module would take its place once imported.
+"""
 
 import difflib
 import os
