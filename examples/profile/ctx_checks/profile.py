@@ -3,7 +3,7 @@
 Recognises
     A totals line `N checks, M failed` and at least one row `ok NAME` or `FAILED NAME: MESSAGE`.
 Extracts
-    Every failed check with its message; the indented lines under its row are its detail.
+    Every failed check with its message; the indented lines under its row are its detail. The totals line.
 Complete when
     As many failed checks are listed as the totals line counts. Without a totals line the output is not ours.
 Loses
@@ -23,6 +23,8 @@ from ctx.evidence import (
     Coverage,
     CoverageReason,
     EvidenceItem,
+    Excerpt,
+    ExcerptRole,
     ItemKind,
     Missing,
     Outcome,
@@ -53,6 +55,7 @@ class ChecksProfile(Profile):
         view = context.stdout
         passed = understood = 0
         expected: int | None = None
+        conclusions: list[Excerpt] = []
         found: list[tuple[int, str, str]] = []
         for number, text in view.lines():
             if _OK.match(text):
@@ -61,6 +64,7 @@ class ChecksProfile(Profile):
                 found.append((number, failed[1], failed[2]))
             elif totals := _TOTALS.match(text):
                 expected = int(totals[2])
+                conclusions = [context.quote("stdout", number, number, ExcerptRole.CONCLUSION)]
             elif text.strip() and not text.startswith("  "):
                 continue
             understood += 1
@@ -83,6 +87,7 @@ class ChecksProfile(Profile):
                 reasons=(CoverageReason.EXIT_STATUS_DISAGREES,) if facts.exit_code == 0 and items else (),
             ),
             operation=context.operation(),
+            excerpts=tuple(conclusions),
         )
 
     def _items(self, context: DigestContext, found: list[tuple[int, str, str]]) -> Iterator[EvidenceItem]:
