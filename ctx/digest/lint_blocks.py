@@ -19,6 +19,7 @@ from itertools import chain, pairwise
 from ctx.digest.lint_model import LINE_LIMIT, REMARKS, Finding, Head, Reading, Total
 from ctx.digest.lint_rows import names_a_file, parse_row, split_code
 from ctx.digest.lint_totals import is_chrome, parse_total
+from ctx.digest.textprof import is_standing
 from ctx.evidence import CoverageReason, Severity
 from ctx.text import StreamView
 
@@ -67,6 +68,12 @@ _PREFIXES = (
 """What a runner puts before each line: image builds, CI logs, monorepo runners, container groups."""
 PREFIX_LINES = 60
 """So many lines of a stream's beginning are asked for a common prefix; fewer than three show none."""
+_MAYBE_LOUD = re.compile(
+    r"(?i)err|fatal|fail|panic|exception|critical|severe|abort|kill|fault|dumped|memory|denied|not found|no such|cannot"
+    r"|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|invalid|unknown|traceback"
+)
+"""A cheap look for words that the text family calls loud."""
+MESSAGE_COLUMNS = 4096
 WRAPPED_LINES = 16
 """A wrapped message goes on for at most so many lines."""
 
@@ -438,7 +445,7 @@ class StreamReader:
             return True
         if _CRASH.match(line):
             self.reading.crashed = True
-        if _LOUD.search(line[:400]):
+        if _LOUD.search(line[:400]) or (_MAYBE_LOUD.search(line) and is_standing(line[:MESSAGE_COLUMNS])):
             self.reading.messages.append(number)
         return False
 

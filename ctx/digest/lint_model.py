@@ -169,7 +169,7 @@ class Reading:
     """Screen lines that a rule understood."""
     lines: int = 0
     messages: list[int] = field(default_factory=list)
-    """Lines that no grammar understood and that begin like an error."""
+    """Lines that no grammar understood and that stand out as errors."""
     crashed: bool = False
     """The stream holds a crash report of the tool."""
     machine: bool = False

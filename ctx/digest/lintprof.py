@@ -92,21 +92,18 @@ class LintProfile(Profile):
     version = "lint/v1"
 
     def detect(self, ctx: DigestContext) -> str | None:
-        for name, view in ctx.streams.items():
-            if not view.line_count or view.encoding == "binary":
-                continue
-            machine = read_machine(view)
-            if machine is not None:
-                return f"machine-readable diagnostics on {name}"
-            reading = StreamReader(view).read(1, DETECTION_LINES)
-            if not _placed(reading) and view.line_count > DETECTION_LINES:
-                reading = StreamReader(view).read(max(1, view.line_count - DETECTION_LINES))
-            if _placed(reading):
-                return f"{len(reading.findings)} diagnostics on {name}"
+        readings = [_sample(view) for view in ctx.streams.values() if view.line_count and view.encoding != "binary"]
+        placed = [reading for reading in readings if reading.machine or _placed(reading)]
+        if placed and not _is_beside_the_point(ctx, readings):
+            named = placed[0]
+            if named.machine:
+                return f"machine-readable diagnostics on {named.stream}"
+            return f"{len(named.findings)} diagnostics on {named.stream}"
+        for reading in readings:
             clean = [total.clean for _, _, total in reading.totals if total.clean and total.dialect != "pylint"]
             rated = [total for _, _, total in reading.totals if total.dialect == "pylint"]
-            if clean or rated:
-                return f"a clean line on {name}: {clean[0] if clean else 'rated'}"
+            if (clean or rated) and not placed:
+                return f"a clean line on {reading.stream}: {clean[0] if clean else 'rated'}"
         return None
 
     def extract(self, ctx: DigestContext) -> EvidenceGraph:
@@ -135,6 +132,32 @@ class LintProfile(Profile):
             dialect=_dialect(readings),
             excerpts=tuple(_excerpts(ctx, readings, outcome, coverage, bool(items))),
         )
+
+
+def _sample(view: StreamView) -> Reading:
+    """What detection looks at: a document as a whole, else the beginning of a stream, else its end."""
+    machine = read_machine(view)
+    if machine is not None:
+        return machine
+    reading = StreamReader(view).read(1, DETECTION_LINES)
+    if _placed(reading) or view.line_count <= DETECTION_LINES:
+        return reading
+    end = StreamReader(view).read(max(1, view.line_count - DETECTION_LINES))
+    return end if _placed(end) else reading
+
+
+FOREIGN_LINES = 40
+
+
+def _is_beside_the_point(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
+    """Whether a command failed, and its few warnings stand in a text of another kind: then the text decides."""
+    if ctx.manifest.exit_code in (0, None):
+        return False
+    findings = [finding for reading in readings for finding in reading.findings]
+    lines = sum(reading.lines for reading in readings)
+    understood = sum(reading.understood for reading in readings)
+    errors = any(finding.head.weight in ERRORS_AND_WORSE for finding in findings)
+    return not errors and lines >= FOREIGN_LINES and understood * 4 < lines
 
 
 def _placed(reading: Reading) -> bool:
@@ -528,7 +551,9 @@ def _excerpts(
         view = ctx.streams[reading.stream]
         for number, _, _ in reading.totals[-4:]:
             found.append(ctx.quote(reading.stream, number, number, ExcerptRole.CONCLUSION))
-        for number in reading.messages[:MESSAGE_LINES]:
+        loud = reading.messages
+        half = MESSAGE_LINES // 2
+        for number in loud if len(loud) <= MESSAGE_LINES else (*loud[:half], *loud[-half:]):
             found.append(ctx.quote(reading.stream, number, number, ExcerptRole.MESSAGE))
         unsure = outcome is not Outcome.PASS and (not named or not coverage.complete)
         after = view.line_count - reading.last_understood

@@ -1,7 +1,7 @@
 """Digests as a reader sees them, byte for byte, over every rung of the three families.
 
-A golden is `goldens/<family>/<case>.txt`, the digest of the corpus case of that name. A change of wording or order shows
-as a difference of these files, which is read like any other change. They are written by a command, never by hand:
+A golden is `goldens/<family>/<case>.txt`, the digest of the corpus case of that name. A change of wording or order
+shows as a difference of these files, which is read like any other change. They are written by a command:
 
     python tests/ctx/digest/test_goldens.py
 """

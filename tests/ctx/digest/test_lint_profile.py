@@ -412,6 +412,26 @@ def test_a_crash_below_diagnostics_is_named_and_shown() -> None:
     assert "RecursionError: no" in shown
 
 
+def test_what_fails_beside_diagnostics_is_shown() -> None:
+    """S5.3.6: lines of other tools that look like errors stay with the census, and so does the end."""
+    steps = [f"step {n}: copied part-{n}" for n in range(400)]
+    steps[50] = "a.c:3:5: error: x"
+    steps[200] = "upload: connection refused"
+    graph = extract("\n".join(steps) + "\n", exit_code=3)
+    shown = {line.number for e in graph.excerpts for line in e.lines}
+    assert {201, 400} <= shown
+    assert graph.outcome is Outcome.FAIL
+
+
+def test_a_warning_in_the_log_of_something_else_that_failed_decides_nothing() -> None:
+    """S5.0.5: such a log is read as text; where it passed, or is short, the warning is the news."""
+    steps = [f"step {n}: copied part-{n}" for n in range(400)]
+    steps[50] = "a.c:3:5: warning: x [-Wy]"
+    assert declines("\n".join(steps) + "\n", exit_code=3)
+    assert not declines("\n".join(steps) + "\n", exit_code=0)
+    assert not declines("\n".join(steps[48:52]) + "\n", exit_code=3)
+
+
 def test_warnings_alone_with_exit_0_pass() -> None:
     graph = extract("", "a.c:3:5: warning: x [-Wy]\n", exit_code=0)
     assert graph.outcome is Outcome.PASS
