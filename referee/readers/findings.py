@@ -19,10 +19,23 @@ class Finding:
     """A test's name as one would paste it; `file:line:column` for a diagnostic."""
     claim: str = ""
     """The beginning of what is said of it, letters and digits only."""
+    guessed: bool = False
+    """Its file was taken from the lines below its name."""
 
 
 def named_findings(lines: Sequence[str], known: Recognisers) -> Iterator[Finding]:
-    """Tests and files that rows or lists say have failed, in printed order."""
+    """Tests and files that rows or lists say have failed, in printed order.
+
+    A block names a test without its file; where a row names a test of that name whole, the block is about it.
+    """
+    found = list(_all_named(lines, known))
+    whole = {finding.answer.partition("::")[2] for finding in found if not finding.guessed}
+    for finding in found:
+        if not finding.guessed or finding.answer.partition("::")[2] not in whole:
+            yield finding
+
+
+def _all_named(lines: Sequence[str], known: Recognisers) -> Iterator[Finding]:
     in_list, heading, heading_indent = False, "", 0
     for position, whole in enumerate(lines):
         line = whole[:LINE_CHARACTERS]
@@ -65,7 +78,7 @@ def _row_finding(lines: Sequence[str], position: int, line: str, known: Recognis
                     break
                 place = known.row_file.match(below[:LINE_CHARACTERS])
                 if place:
-                    yield Finding(answer=f"{place['file']}::{dotted_as_path(groups['name'])}")
+                    yield Finding(answer=f"{place['file']}::{dotted_as_path(groups['name'])}", guessed=True)
                     break
         return
 
@@ -77,20 +90,27 @@ def dotted_as_path(name: str) -> str:
 
 
 def trimmed(row: str, known: Recognisers) -> str:
-    """The id at the beginning of a row: up to the first end mark, or a dash whose left side has balanced brackets."""
-    end = len(row)
-    for mark in known.row_ends:
-        at = row.find(mark)
-        if at > 0:
-            end = min(end, at)
+    """The id at the beginning of a row: up to the first end mark, or a dash; marks inside its brackets are its own."""
+    ends = [at for mark in known.row_ends for at in _places_of(mark, row) if at > 0]
+    outside = [at for at in (*ends, len(row)) if _balanced(row[:at])]
+    end = min(outside or ends, default=len(row))
     # A bracket that ends where the row's id ends is a part of the id, whatever dashes stand inside it.
-    whole = end < len(row) and row[:end].endswith("]") and row[:end].count("[") <= row[:end].count("]")
-    for matched in [] if whole else re.finditer(r" - ", row[:end]):
-        left = row[: matched.start()]
-        if left.count("[") == left.count("]"):
-            end = matched.start()
-            break
+    if not (end < len(row) and row[:end].endswith("]") and row[:end].count("[") <= row[:end].count("]")):
+        dashes = list(_places_of(" - ", row[:end]))
+        behind = [at for at in dashes if _balanced(row[:at])] or [at for at in dashes if row[:at].endswith("]")]
+        end = min(behind, default=end)
     return re.sub(r"(?: \((?:\w+ ?){1,3}\))+$", "", row[:end].rstrip())
+
+
+def _places_of(mark: str, row: str) -> Iterator[int]:
+    at = row.find(mark)
+    while at >= 0:
+        yield at
+        at = row.find(mark, at + 1)
+
+
+def _balanced(text: str) -> bool:
+    return text.count("[") == text.count("]")
 
 
 def placed_findings(lines: Sequence[str], known: Recognisers) -> Iterator[Finding]:

@@ -40,8 +40,8 @@ def markdown_text(receipt: Mapping[str, Any]) -> str:
     lines += [*_findings(receipt, bullet="- "), ""]
     for corpus in predicate["corpora"]:
         lines.append(
-            f"Corpus {corpus['name']} version {corpus['version']}: {corpus['cases']} cases, "
-            f"{corpus['clusters']} sources, manifest `{corpus['manifest_digest'][:12]}`."
+            f"Corpus {corpus['name']} version {corpus['version']}: {_plural(corpus['cases'], 'case')}, "
+            f"{_plural(corpus['clusters'], 'source')}, manifest `{corpus['manifest_digest'][:12]}`."
         )
     lines += ["", *_markdown_tables(receipt), " ".join(_LEGEND), "", "## Subjects", ""]
     lines += [f"- `{entry['name']}` `{entry['digest']['sha256'][:12]}`" for entry in receipt["subject"]]
@@ -101,7 +101,7 @@ def _failures(rows: Sequence[Mapping[str, Any]], bullet: str) -> Iterator[str]:
     by_case: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         by_case.setdefault(row["case"], []).append(row)
-    yield f"failures, episodes of the treatment without success: {len(rows)} in {len(by_case)} cases"
+    yield f"failures, episodes of the treatment without success: {len(rows)} in {_plural(len(by_case), 'case')}"
     if by_case:
         yield ""
     # Those that an uncut output answers come first: there the treatment is what fails.
@@ -154,7 +154,7 @@ def _tables(receipt: Mapping[str, Any]) -> Iterator[str]:
     for name, entry in _groups(receipt):
         rows = [[arm, *_cells(metrics)] for arm, metrics in _ordered(receipt, entry["arms"])]
         widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-        yield f"{name}: {next(iter(entry['arms'].values()))['cases']} cases"
+        yield f"{name}: {_plural(next(iter(entry['arms'].values()))['cases'], 'case')}"
         for row in [header, *rows]:
             cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
             yield "  " + "  ".join(cells)
