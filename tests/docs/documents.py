@@ -165,7 +165,6 @@ class Clone:
             "HOME": str(self.folder / "home"),
             "CTX_STORE": str(self.folder / "store"),
             "PYTHONPATH": os.pathsep.join(self.paths),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "LC_ALL": "C.UTF-8",
         }
 
