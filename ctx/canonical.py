@@ -140,6 +140,8 @@ _ROWS: tuple[tuple[VolatileClass, str, str], ...] = (
         r"|tmp[a-z_]{6,}|tmp\.[A-Za-z]{6,}|[^/ \t\n'\":,;()\[\]{}<>]+-[a-z_]{8}\b)",
         r"\1<tmp_path>",
     ),
+    # pytest's own folders, wherever the temporary folder of the machine is.
+    (VolatileClass.TMP_PATH, r"/pytest-of-[^/ \t\n]+/pytest-[0-9]+", r"/<tmp_path>"),
     (VolatileClass.WORKER, r"\bgw[0-9]+\b", r"<worker>"),
     (VolatileClass.WORKER, r"(^\[?)worker-[0-9]+\b", r"\1<worker>"),
     (
@@ -200,6 +202,8 @@ def _needs(name: VolatileClass, pattern: str) -> tuple[str, ...]:
         return (">",)
     if name is VolatileClass.HOST_PATH:
         return ("rootdir: ",) if "rootdir" in pattern else ("pluggy-",) if "pluggy" in pattern else ("/",)
+    if name is VolatileClass.TMP_PATH and pattern.startswith("/pytest-of-"):
+        return ("/pytest-of-",)
     return _NEEDS[name]
 
 

@@ -40,6 +40,7 @@ MASKED = [
     # temporary paths
     ("open /tmp/tmpa1b2c3d4/x.py", "open /tmp/<tmp_path>/x.py"),
     ("in /tmp/pytest-of-root/pytest-12/test_a0", "in /tmp/<tmp_path>/test_a0"),
+    ("in /scratch/job7/pytest-of-ann/pytest-3/test_a0", "in /scratch/job7/<tmp_path>/test_a0"),
     ("/private/var/folders/ab/cd/T/tmp9x/file", "/private/var/folders/ab/cd/T/<tmp_path>/file"),
     ("mktemp gave /tmp/tmp.Qwertyuiop", "mktemp gave /tmp/<tmp_path>"),
     # the rest

@@ -150,7 +150,8 @@ def test_the_census_heading_counts_the_rows_below_it(made: Delivered) -> None:
         assert sum(len(rows) for _, rows in parts) == len(made.graph.census) * bool(parts)
         for heading, rows in parts:
             match = _HEADING.match(heading)
-            assert match and int(match["count"].replace(",", "")) == len(rows)
+            assert match
+            assert int(match["count"].replace(",", "")) == len(rows)
 
 
 @given(deliveries())

@@ -9,9 +9,9 @@ from ctx.digest.base import CaptureFacts
 from ctx.digest.handle import (
     _masked,
     _masked_fast,
-    line_windows,
     content_handle,
     handle_with_identities,
+    line_windows,
     masked_digest,
 )
 from ctx.text import StreamView
