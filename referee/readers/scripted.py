@@ -123,8 +123,16 @@ class _Mind:
     """One own check has been made."""
 
     def answers(self, question: Question) -> tuple[str, ...]:
-        """All answers seen, in order; for a question with one answer, the first."""
-        found = tuple(dict.fromkeys(answer for sight in self.sights for answer in sight.answers))
+        """All answers seen, in order, guesses at what is named whole left out; of a single answer the first."""
+        whole = {a.partition("::")[2] for sight in self.sights for a in sight.answers if a not in sight.guessed}
+        found = tuple(
+            dict.fromkeys(
+                answer
+                for sight in self.sights
+                for answer in sight.answers
+                if answer not in sight.guessed or answer.partition("::")[2] not in whole
+            )
+        )
         return found if question.answer is AnswerType.IDENTITIES else found[:1]
 
     def missing(self, question: Question) -> bool:

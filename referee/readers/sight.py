@@ -38,6 +38,8 @@ class Sight:
 
     answers: tuple[str, ...]
     """Distinct, in printed order."""
+    guessed: frozenset[str]
+    """Those whose file was taken from lines near the name: another text may name the same test whole."""
     rows: frozenset[tuple[str, str]]
     """Answers told apart by what is said of them: what a stated total is compared with."""
     none_claimed: bool
@@ -72,6 +74,7 @@ def look(question: Question, text: str, address_pattern: str, known: Recognisers
     total = _total(own, known)
     return Sight(
         answers=answers,
+        guessed=frozenset(finding.answer for finding in findings if finding.guessed),
         rows=frozenset((finding.answer, finding.claim) for finding in findings),
         none_claimed=verdict == "pass" and not findings and question.answer is AnswerType.IDENTITIES,
         total=total if total is not None else _total(rest, known),

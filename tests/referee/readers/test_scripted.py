@@ -152,6 +152,15 @@ def test_without_a_way_back_following_and_searching_are_impossible() -> None:
     assert found.ending is Ending.GIVE_UP
 
 
+def test_a_fetched_block_is_about_the_test_that_was_named_whole() -> None:
+    """A block names its test without a file; the file of the line below it may be another one."""
+    block = "____ ERROR at setup of t1 ____\n\nlib/conftest.py:19: ConnectionError\n"
+    found = episode("follower", delivery(ONE + "2 failed kept:rest\n", kept={"kept:rest": block + TWO}))
+    assert found.answer == ("a.py::t1", "a.py::t2")
+    alone = episode("impatient", delivery("____ t9 ____\n\ntests/b.py:3: Error\n"))
+    assert alone.answer == ("tests/b.py::t9",)
+
+
 def test_a_rerun_delivers_the_same_text_again() -> None:
     """S14.8: the same capture through the same arm; it costs its tokens, and happens once."""
     given = delivery(ONE + "2 failed\n")
