@@ -36,6 +36,7 @@ READER_GONE_BYTES = 8 << 20
 TIMEOUT_STATUS = 124
 NOT_EXECUTABLE_STATUS = 126
 NOT_FOUND_STATUS = 127
+_ENDED, _SIGNAL = "ended", "signal"
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -188,6 +189,7 @@ class _Loop:
         self._unread: dict[str, tuple[float, int]] = {}
         """Streams whose reader has left: since when, and how much came since."""
         self._open: dict[str, IO[bytes]] = {}
+        self._awake: int | None = None
 
     def run(self, argv: Sequence[str]) -> int:
         """The command's return code, negative for a signal."""
@@ -196,6 +198,7 @@ class _Loop:
                 # A signal that our starter has us ignore (nohup, a background job) is the command's to ignore, too.
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     undo.callback(signal.signal, number, signal.signal(number, self._received))
+            self._awake = _woken_by_signals(undo)
             self.child = _launch(argv)
             self._launched = True
             guard = Guard(self.child.pid)
@@ -230,12 +233,17 @@ class _Loop:
             selector.register(pipe, selectors.EVENT_READ, name)
         pidfd = os.pidfd_open(self.child.pid) if hasattr(os, "pidfd_open") else None
         if pidfd is not None:
-            selector.register(pidfd, selectors.EVENT_READ, "")
+            selector.register(pidfd, selectors.EVENT_READ, _ENDED)
+        if self._awake is not None:
+            selector.register(self._awake, selectors.EVENT_READ, _SIGNAL)
         try:
             while self._open:
                 for key, _ in selector.select(self._wait()):
-                    if not key.data:
+                    if key.data == _ENDED:
                         selector.unregister(key.fileobj)
+                        continue
+                    if key.data == _SIGNAL:
+                        os.read(key.fd, CHUNK)
                         continue
                     data = os.read(key.fd, CHUNK)
                     if data:
@@ -297,6 +305,19 @@ class _Loop:
         if ended:
             return moment - self._gone_at >= STRANGER_SECONDS
         return moment - self._quiet_since >= STRANGER_SECONDS or moment - self._gone_at >= CHATTY_STRANGER_SECONDS
+
+
+def _woken_by_signals(undo: ExitStack) -> int | None:
+    """A pipe that becomes readable when a signal arrives: waiting goes on after one, and would not see what it set."""
+    try:
+        reading, writing = os.pipe()
+        for descriptor in (reading, writing):
+            undo.callback(os.close, descriptor)
+            os.set_blocking(descriptor, False)
+        undo.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(writing, warn_on_full_buffer=False))
+    except (OSError, ValueError):  # no descriptor to be had
+        return None
+    return reading
 
 
 def _signal_group(pid: int, number: int) -> None:
