@@ -49,6 +49,10 @@ class Selection:
     """Excerpts shown besides details."""
     lines: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Stream -> raw numbers of the lines that are printed as captured."""
+    shown_bytes: Mapping[str, int] = field(default_factory=dict)
+    """Stream -> bytes of those lines as they are printed, line ends included."""
+    cut_bytes: Mapping[str, int] = field(default_factory=dict)
+    """Stream -> bytes that were cut out of those lines."""
     streams: frozenset[str] = frozenset()
     """Streams whose whole text is addressed."""
     inline: bool = False
@@ -153,8 +157,6 @@ def build_receipt(
     required = contract.rules(graph.outcome).required
     total_lines = sum(graph.operation.streams.values())
     shown_lines = sum(len(numbers) for numbers in selection.lines.values())
-    total_bytes = sum(graph.stream_bytes.values())
-    shown_bytes = _shown_bytes(graph, selection)
     named = selection.named
     return CoverageReceipt(
         graph_id=graph.graph_id,
@@ -172,7 +174,7 @@ def build_receipt(
         classes={str(name): state for name, state in states.items()},
         omitted_items=0 if selection.inline else sum(item.id not in named for item in census),
         omitted_lines=0 if selection.inline else total_lines - shown_lines,
-        omitted_bytes=0 if selection.inline else max(0, total_bytes - shown_bytes),
+        omitted_bytes=0 if selection.inline else _omitted_bytes(graph, selection),
         complete=graph.coverage.complete,
         input_truncated=graph.coverage.input_truncated,
         precision=graph.coverage.precision,
@@ -180,14 +182,20 @@ def build_receipt(
     )
 
 
-def _shown_bytes(graph: EvidenceGraph, selection: Selection) -> int:
-    """Bytes of the captured lines that are printed, estimated from the mean line of their stream."""
-    shown = 0
-    for stream, numbers in selection.lines.items():
-        lines = graph.operation.streams.get(stream, 0)
-        if lines:
-            shown += graph.stream_bytes.get(stream, 0) * len(numbers) // lines
-    return shown
+def _omitted_bytes(graph: EvidenceGraph, selection: Selection) -> int:
+    """Bytes of the masked text that are not printed: lines left out, and what was cut out of long lines.
+
+    A line is printed with secrets masked and control characters visible, so its size differs a little from that of
+    the text; a stream whose lines are all printed whole has nothing omitted all the same.
+    """
+    omitted = 0
+    for stream, total in graph.stream_bytes.items():
+        cut = selection.cut_bytes.get(stream, 0)
+        if len(selection.lines.get(stream, ())) >= graph.operation.streams.get(stream, 0):
+            omitted += cut
+        else:
+            omitted += max(cut, total - selection.shown_bytes.get(stream, 0))
+    return omitted
 
 
 def _state(with_fact: int, of: int, missing: Sequence[str] = (), *, stored: bool = False) -> FactClassState:

@@ -71,6 +71,8 @@ class _Page:
     stored: set[str] = field(default_factory=set)
     excerpts: list[Excerpt] = field(default_factory=list)
     lines: dict[str, set[int]] = field(default_factory=dict)
+    shown_bytes: dict[str, int] = field(default_factory=dict)
+    cut_bytes: dict[str, int] = field(default_factory=dict)
     streams: set[str] = field(default_factory=set)
     partial: tuple[str, ...] = ()
     lost: tuple[FactClass, ...] = ()
@@ -79,7 +81,15 @@ class _Page:
 
     def quote(self, lines: Sequence[QuotedLine], stream: str, *, edges: tuple[int, int] | None = None) -> None:
         self.ink.extend(rows.quoted(lines, stream, self.ink, edges=edges))
-        self.lines.setdefault(stream, set()).update(line.number for line in lines)
+        numbers = self.lines.setdefault(stream, set())
+        for line in lines:
+            if line.number in numbers:
+                continue
+            numbers.add(line.number)
+            shown = len("".join((line.text, *(text for _, text in line.more))).encode("utf-8", "replace")) + 1
+            self.shown_bytes[stream] = self.shown_bytes.get(stream, 0) + shown
+            cut = sum(cut.size for cut, _ in line.more)
+            self.cut_bytes[stream] = self.cut_bytes.get(stream, 0) + cut
 
     @property
     def wide(self) -> bool:
@@ -107,6 +117,8 @@ class _Page:
             coverage=True,
             excerpts=tuple(self.excerpts),
             lines={stream: frozenset(numbers) for stream, numbers in self.lines.items()},
+            shown_bytes=dict(self.shown_bytes),
+            cut_bytes=dict(self.cut_bytes),
             streams=frozenset(self.streams),
             partial=self.partial,
         )
