@@ -7,6 +7,7 @@ the parameters of the command framework, not from its help pages, which every ve
 import argparse
 import difflib
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,7 +117,7 @@ def _statement(path: Path) -> dict[str, Any]:
 def receipt_excerpt(path: Path) -> str:
     """What `nox -s receipts` printed of a receipt, with the table over all families and without the other tables."""
     text = terminal_text(_statement(path)).rstrip().split("\n")
-    first_table = next(n for n, line in enumerate(text) if line.endswith(" cases") and ":" in line)
+    first_table = next(n for n, line in enumerate(text) if re.fullmatch(r"[a-z]+: [0-9,]+ cases?", line))
     overall = next(n for n, line in enumerate(text) if line.startswith("overall: "))
     kept = [*text[:first_table], "...", "", *text[overall:]]
     return "\n".join(line.rstrip() for line in kept)

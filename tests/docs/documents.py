@@ -3,8 +3,9 @@
 How a document marks what is run (CONTRIBUTING.md tells authors the same):
 
 * A fenced block ``console``: lines that begin with ``$ `` are commands, what follows each is its output, both streams
-  together. A line ``...`` stands for any lines, a time in seconds (``0.53s``) for any other. A command without shown
-  output prints nothing; unless output is shown, or ``echo $?`` comes next, a command ends with status 0.
+  together. A line ``...`` stands for any lines, a time in seconds (``0.53s``) for any other; in a row of at least eight
+  numbers they may be others, because such a row is a measurement. A command without shown output prints nothing; unless
+  output is shown, or ``echo $?`` comes next, a command ends with status 0.
 * A paragraph that ends in ``Save as `NAME`:`` before a fenced block: the block is written to that file.
 * A fenced block ``sh``: set-up that a test cannot repeat (installers, nox); nothing else may stand in one.
 
@@ -30,6 +31,8 @@ _FENCE = re.compile(r"^(`{3,})([a-z]*)$")
 _SAVE = re.compile(r"[Ss]ave as `([^`]+)`:$")
 _NAME = re.compile(r"\b[0-9a-f]{10,64}\b")
 _TIME = re.compile(r"\b[0-9]+\\?\.[0-9]+s\b")
+_NUMBER = re.compile(r"(?<![^\s])[0-9][0-9,.]*(?=[\s,]|$)")
+_MEASURED = 8
 _INSTALL = re.compile(r"python -m pip install -q -e (\S+)")
 _SHARED = ("corpora", "protocols", "epochs", "receipts", "docs", "README.md", "pyproject.toml")
 """What a clone holds that commands of documents only read; `examples` is copied."""
@@ -199,6 +202,9 @@ class Clone:
     def _pattern(self, line: str, fresh: set[str]) -> str:
         if line == "...":
             return r"(?:.*\n)*?"
+        if len(_NUMBER.findall(line)) >= _MEASURED:
+            words = [r"[0-9][0-9,.]*" if _NUMBER.fullmatch(word) else re.escape(word) for word in line.split()]
+            return r"\s*" + r"\s+".join(words) + r"\s*\n"
         out, end = "", 0
         for found in _NAME.finditer(line):
             out += _literal(line[end : found.start()]) + self._name(found[0], fresh)

@@ -151,6 +151,8 @@ def test_a_wrong_output_a_wrong_status_and_hidden_output_are_found(tmp_path: Pat
         "after the cut": "$ printf 'a\\nb\\n'\n...\nc",
         "name": "$ echo 0123456789ab 0123456789ac\n0123456789ab 0123456789ab",
         "time": "$ echo 3.11\n3.12",
+        "a few numbers": "$ echo raw 1 2 3 4 5 6 7\nraw 1 2 3 4 5 6 8",
+        "words of a measurement": "$ echo raw 1 2 3 4 5 6 7 8\nhead 1 2 3 4 5 6 7 9",
     }
     for number, (lie, text) in enumerate(lies.items()):
         document = tmp_path / f"{number}.md"
@@ -164,8 +166,10 @@ def test_a_document_is_followed_as_a_newcomer_would(tmp_path: Path) -> None:
     """Folder and status are kept, files are saved where the text says, names stand for what came in their place."""
     document = tmp_path / "page.md"
     document.write_text(
-        "Save as `sub/a.txt`:\n\n```text\n1.25s\nlast\n```\n\n```console\n$ cd sub\n$ cat a.txt; (exit 3)\n0.07s\n...\n"
-        "$ echo $?\n3\n$ echo fedcba987654\n0123456789ab\n$ echo 0123456789ab\n0123456789ab\n```\n",
+        "Save as `sub/a.txt`:\n\n```text\n1.25s\nlast\n```\n\n"
+        "```console\n$ cd sub\n$ cat a.txt; (exit 3)\n0.07s\n...\n$ echo $?\n3\n"
+        "$ echo raw 1 2 3 4 5 6 7 8.5\n  raw  11 12 13 14 15 16 17 1,800\n"
+        "$ echo fedcba987654\n0123456789ab\n$ echo 0123456789ab\n0123456789ab\n```\n",
         encoding="utf-8",
     )
     assert [wrong for _, _, wrong in walk(document, Clone.make(tmp_path)) if wrong] == []
