@@ -8,9 +8,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from referee.cases import AnswerType, Case, Question, Truth, TruthItem
 from referee.corpus.freeze import freeze_corpus
 from referee.delivery import Capture, Delivery, Fetched, WayBackError
+from referee.metrics import determinism
 from referee.protocol import CorpusRef, Protocol
 from referee.score import Row
 from referee.tokens import encoder
@@ -57,6 +60,11 @@ ROW = Row(
     arm_error="",
 )
 """A row with nothing to complain of; tests replace what they are about."""
+
+
+def one_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeat deliveries in one other environment instead of two: what a test is about may not be repeats."""
+    monkeypatch.setattr(determinism, "ENVIRONMENTS", determinism.ENVIRONMENTS[1:])
 
 
 def protocol(**values: Any) -> Protocol:

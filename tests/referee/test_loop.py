@@ -17,7 +17,7 @@ from referee.metrics.determinism import Elsewhere
 from referee.protocol import Protocol
 from referee.score import Row, cells, parse_cells
 from referee.summarise import metrics, pairs_of, preserved, reversals, statistics, strata
-from tests.referee.builders import ROW, pair, protocol, tiny_corpus
+from tests.referee.builders import ROW, one_environment, pair, protocol, tiny_corpus
 
 NAMES = ("pytest/iniconfig-eight-tb-line", "pytest/iniconfig-pass", "text/cp-one-missing")
 
@@ -25,6 +25,11 @@ NAMES = ("pytest/iniconfig-eight-tb-line", "pytest/iniconfig-pass", "text/cp-one
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return load_corpus(tiny_corpus(tmp_path_factory.mktemp("run"), NAMES))
+
+
+@pytest.fixture(autouse=True)
+def _fewer_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    one_environment(monkeypatch)
 
 
 def fixed(**values: Any) -> Protocol:

@@ -24,7 +24,7 @@ from referee.protocol import (
     protocol_from_canonical,
     registration_of,
 )
-from tests.referee.builders import ROOT, protocol, tiny_corpus
+from tests.referee.builders import ROOT, one_environment, protocol, tiny_corpus
 
 TEXT = """
 schema = "referee.protocol/v1"
@@ -237,6 +237,11 @@ def test_a_staged_change_is_uncommitted(git: Git, file: Path) -> None:
     file.write_text(TEXT + "alpha = 0.1\n")
     git("add", ".")
     assert registration_of(file).committed is False
+
+
+@pytest.fixture(autouse=True)
+def _fewer_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    one_environment(monkeypatch)
 
 
 # What a run makes of it ----------------------------------------------------------------------------------------------

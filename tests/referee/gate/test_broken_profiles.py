@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from referee.execute import Receipt, Request, execute
-from tests.referee.builders import ROOT, tiny_corpus
+from tests.referee.builders import ROOT, one_environment, tiny_corpus
 
 CASES = (
     "pytest/iniconfig-eight-tb-line",
@@ -35,6 +35,7 @@ def judged(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
     """The receipt of `ctx` with the profile of that name in the place of the shipped one, against `head_tail`."""
     # Repeats run in processes of their own; they make the arm from its spec, and import the profile.
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    one_environment(monkeypatch)
 
     def run(profile: str) -> Receipt:
         arm = f"ctx+tests.referee.broken_profiles:{profile}" if profile else "ctx"
