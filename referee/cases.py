@@ -32,7 +32,7 @@ class Question:
     pattern: str = ""
     """The form of an answer (a regular expression), never the answer."""
     scope: str = ""
-    """Where an answer counts: empty for anywhere in the delivered text."""
+    """Where an answer counts: in lines that this regular expression fits; empty for anywhere in the delivered text."""
     words: tuple[str, ...] = ()
     """Words a reader would search for."""
 

@@ -85,9 +85,9 @@ class CtxArm:
     def deliver(self, capture: Capture, encoder: Encoder, budget_tokens: int | None = None) -> Delivery:
         """See `Arm`. Publishing to the store is part of the arm's time: without it there is no address."""
         folder = self._new_folder()
-        store = ctx.Store(folder)
         started = time.perf_counter()
         try:
+            store = ctx.Store(folder)
             rendered = ctx.digest_output(
                 capture.stdout,
                 capture.stderr,

@@ -30,7 +30,8 @@ corpus except the manifest itself (relative, with `/`) to its SHA-256. `referee 
 `licence`       SPDX name of what the output quotes. Required for `captured`.
 `question`      ``{text, answer, words}``; `answer` is ``{type, pattern, scope}`` (S14.2). `type` is one of
                 `outcome`, `identities`, `count`, `value`, `line`, `location`; `pattern` is a regular expression for
-                the form of one answer, never the answer; `scope` says where an answer counts, empty for anywhere;
+                the form of one answer, never the answer; `scope`, another one, fits the lines in which an answer
+                counts, empty for anywhere;
                 `words` is what a reader would search for.
 `strata`        Names to text (numbers and truth values are read as text): `size`, `outcome`, `decisive_position`,
                 `stream`, `hostility`.
@@ -296,14 +297,13 @@ def _question(question: _Object) -> Question:
         answer = question.object("answer")
     answer.known("type", "pattern", "scope")
     kind = answer.choice("type", [t.value for t in AnswerType], AnswerType.OUTCOME.value, required=bool(answer.data))
-    pattern = answer.text("pattern")
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        answer.problem("pattern", f"not a regular expression: {error}")
-    return Question(
-        text=text, answer=AnswerType(kind), pattern=pattern, scope=answer.text("scope"), words=question.texts("words")
-    )
+    pattern, scope = answer.text("pattern"), answer.text("scope")
+    for key, form in (("pattern", pattern), ("scope", scope)):
+        try:
+            re.compile(form)
+        except re.error as error:
+            answer.problem(key, f"not a regular expression: {error}")
+    return Question(text=text, answer=AnswerType(kind), pattern=pattern, scope=scope, words=question.texts("words"))
 
 
 def _truth(truth: _Object, family: str) -> Truth:

@@ -60,16 +60,17 @@ def look(question: Question, text: str, address_pattern: str, known: Recognisers
     own = [line for line in lines if line.quoted == gullible]
     rest = [line for line in lines if line.quoted != gullible]
     verdict = _verdict(own, known, gullible=gullible) or _verdict(rest, known, gullible=gullible)
-    findings = _findings(question, lines, known)
+    scoped = _in_scope(question, lines)
+    findings = _findings(question, scoped, known)
     if question.answer is AnswerType.OUTCOME:
         answers: tuple[str, ...] = (verdict,) if verdict else ()
     elif question.answer is AnswerType.COUNT:
-        count = _count(question, own) or _count(question, rest)
+        count = _count(question, _in_scope(question, own)) or _count(question, _in_scope(question, rest))
         answers = (count,) if count else ()
     elif question.answer is AnswerType.IDENTITIES:
         answers = tuple(dict.fromkeys(finding.answer for finding in findings))
     else:
-        answers = _single(question, lines, known)
+        answers = _single(question, scoped, known)
     statements = own or rest
     total = _total(own, known)
     return Sight(
@@ -84,6 +85,14 @@ def look(question: Question, text: str, address_pattern: str, known: Recognisers
         addresses=_addresses(lines, address_pattern),
         orders=tuple(_orders(lines, known)),
     )
+
+
+def _in_scope(question: Question, lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines in which an answer counts."""
+    if not question.scope:
+        return lines
+    form = re.compile(question.scope)
+    return [line for line in lines if form.search(line.text)]
 
 
 def _lines(text: str, known: Recognisers) -> list[Line]:

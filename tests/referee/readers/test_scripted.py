@@ -1,5 +1,7 @@
 """Scripted readers on small deliveries: what they believe, what they do, when they stop (S14.7, S14.8)."""
 
+from dataclasses import replace
+
 import pytest
 
 from referee.cases import AnswerType, Question
@@ -257,6 +259,15 @@ def test_a_count_stands_with_most_words_of_the_question() -> None:
     """`count`."""
     asked = question(AnswerType.COUNT, words=["tests", "collected"])
     assert episode("impatient", delivery("3 tests ran\ncollected 1,455 tests\n"), asked=asked).answer == ("1455",)
+
+
+def test_an_answer_counts_in_its_scope_only() -> None:
+    """S14.2: lines that the scope fits; what they say of missing answers is read everywhere."""
+    asked = replace(question(AnswerType.VALUE, pattern=r"\d+\.\d+"), scope="^best ")
+    assert episode("impatient", delivery("loss 0.9\nbest 0.7\n"), asked=asked).answer == ("0.7",)
+    assert episode("impatient", delivery("loss 0.9\n"), asked=asked).answer == ()
+    counted = replace(question(AnswerType.COUNT, words=["tests"]), scope="^total")
+    assert episode("impatient", delivery("9 tests here\ntotal: 4 tests\n"), asked=counted).answer == ("4",)
 
 
 def test_the_same_delivery_gives_the_same_episode() -> None:
