@@ -155,7 +155,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
             if decompressor.needs_input and not stored:
                 raise EOFError("the compressed frame is cut")
             yield decompressor.decompress(stored, max_length=_CHUNK)
-        if file.read(1):
+        if decompressor.unused_data or file.read(1):
             raise EOFError("something follows the compressed frame")
 
 

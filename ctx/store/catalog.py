@@ -124,25 +124,30 @@ class Catalog:
         if self._announced.exists():
             with suppress(FileNotFoundError):  # another reader took it
                 os.replace(self._announced, f"{self._announced}.{os.getpid()}.{os.urandom(4).hex()}")
-        taken = sorted(self._root.glob(f"{self._announced.name}.*"))
+        taken = self._taken()
         if not taken:
             return
-        read: list[Path] = []
         with _transaction(connection):
             for path in taken:
-                with suppress(FileNotFoundError):  # another reader absorbed it
-                    named = path.read_text(encoding="ascii", errors="replace").split()
-                    self._index(connection, [word for word in named if _CAPTURE_ID.fullmatch(word)])
-                    read.append(path)
-        for path in read:
+                self._index(connection, _named(path))
+        for path in taken:
             path.unlink(missing_ok=True)
 
-    def _adopt_unindexed(self, connection: sqlite3.Connection) -> None:
-        """Index manifests that have no row, in the order in which they were captured."""
-        known = {str(row[0]) for row in connection.execute("select capture_id from capture")}
-        self._index(connection, (i for i in self._manifests.capture_ids() if i not in known))
+    def _taken(self) -> list[Path]:
+        """Lists that a reader took along, the oldest first."""
+        return sorted(self._root.glob(f"{self._announced.name}.*"), key=_age)
 
-    def _index(self, connection: sqlite3.Connection, capture_ids: Iterable[str]) -> None:
+    def _waiting(self) -> list[str]:
+        """Ids that are announced and have no row yet, in the order in which they were published."""
+        return [capture_id for path in (*self._taken(), self._announced) for capture_id in _named(path)]
+
+    def _adopt_unindexed(self, connection: sqlite3.Connection, *, besides: Iterable[str] = ()) -> None:
+        """Index manifests that have no row, in the order in which they were captured."""
+        known = {str(row[0]) for row in connection.execute("select capture_id from capture")}.union(besides)
+        self._index(connection, (i for i in self._manifests.capture_ids() if i not in known), sort=True)
+
+    def _index(self, connection: sqlite3.Connection, capture_ids: Iterable[str], *, sort: bool = False) -> None:
+        """Make rows, in the order of the ids or in that of their captures."""
         found: list[Manifest] = []
         for capture_id in capture_ids:
             if not self._manifests.has(capture_id):
@@ -151,16 +156,18 @@ class Catalog:
                 found.append(self._manifests.get(capture_id))
             except DamagedError as error:
                 self._notice(f"{error}; set aside as {self._manifests.set_aside(capture_id)}")
-        for manifest in sorted(found, key=lambda m: (m.started_at or "", m.nonce, m.capture_id)):
+        if sort:
+            found.sort(key=lambda m: (m.started_at or "", self._manifests.written_ns(m.capture_id), m.nonce))
+        for manifest in found:
             _insert(connection, manifest)
 
     def _build(self, connection: sqlite3.Connection) -> None:
-        """Make the tables and fill them from the manifests."""
+        """Make the tables and fill them from the manifests but those that are announced: they come next, in order."""
         for name in ("capture", "fetched", "span"):
             connection.execute(f"drop table if exists {name}")
         for statement in _TABLES.split(";"):
             connection.execute(statement)
-        self._adopt_unindexed(connection)
+        self._adopt_unindexed(connection, besides=self._waiting())
         connection.execute(f"pragma user_version={_SCHEMA}")
 
     # Opening ---------------------------------------------------------------------------------------------------------
@@ -227,7 +234,9 @@ class Catalog:
 
     def _in_memory(self) -> sqlite3.Connection:
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        waiting = self._waiting()
         self._build(connection)
+        self._index(connection, waiting)
         return connection
 
     def _inode(self) -> int:
@@ -262,6 +271,23 @@ class Catalog:
             return False
         self._notice(f"the catalog was damaged ({reason}); it lies in {target} and is rebuilt from the manifests")
         return True
+
+
+def _named(path: Path) -> list[str]:
+    """Capture ids in a list of announcements; rubbish that a full disk left in it names nothing."""
+    try:
+        words = path.read_text(encoding="ascii", errors="replace").split()
+    except FileNotFoundError:  # another reader absorbed it
+        return []
+    return [word for word in words if _CAPTURE_ID.fullmatch(word)]
+
+
+def _age(path: Path) -> tuple[int, str]:
+    """Sorts lists of announcements that dead readers left, the oldest first."""
+    try:
+        return path.stat().st_mtime_ns, path.name
+    except OSError:
+        return 0, path.name
 
 
 @contextmanager

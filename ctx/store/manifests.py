@@ -179,6 +179,13 @@ class Manifests:
         """Whether there is a manifest under this id, sound or not."""
         return self._path(capture_id).exists()
 
+    def written_ns(self, capture_id: str) -> int:
+        """When a manifest was written, as its file says; orders what began in the same millisecond."""
+        try:
+            return self._path(capture_id).stat().st_mtime_ns
+        except OSError:
+            return 0
+
     def remove(self, capture_id: str) -> None:
         """Take back a manifest that nobody was told of."""
         with suppress(OSError):
