@@ -24,7 +24,7 @@ from referee.stats.interval import Method
 from tests.docs.documents import ROOT, Clone, blocks, documents, walk
 
 NAMES_OF = {path: str(path.relative_to(ROOT)) for path in documents()}
-LANGUAGES = {"console", "sh", "text", "toml", "json"}
+LANGUAGES = {"console", "sh", "text", "toml", "json", "python"}
 
 
 def page(name: str) -> str:
@@ -288,6 +288,22 @@ def test_receipts_page_lists_reasons_metrics_and_controls() -> None:
         first_cells("docs/receipts.md", "metric"),
         ["rows", "cases", *summarise.MEANS, *summarise.SUMS, "deterministic", "undefined"],
     )
+
+
+def test_programs_page_lists_the_keys_of_every_document(tmp_path: Path) -> None:
+    clone = Clone.make(tmp_path)
+
+    def keys(command: str) -> list[str]:
+        (line,) = clone.run(command)
+        return list(json.loads(line))
+
+    ingest = "ctx ingest --exit-code 1 --stdout corpora/core/cases/pytest/slow-killed/stdout.txt --json -- pytest"
+    whole(first_cells("docs/programs.md", "key"), keys(ingest))
+    documents_of = re.findall(r"^\| `(ctx [^`]+) --json` \| (.+) \|$", page("docs/programs.md"), re.MULTILINE)
+    assert len(documents_of) == 5
+    for line, listed in documents_of:
+        words = line.replace("RUN", "run:last").replace("ADDRESS", "run:last#stdout").replace("TEXT", "test_quick")
+        whole(re.findall(r"`(\w+)`", listed), keys(f"{words} --json"))
 
 
 def test_statistics_page_lists_methods_verdicts_and_rules() -> None:
