@@ -87,7 +87,8 @@ def render_run_digest(
     profile, matched, declined = detect(ctx, profiles)
     contract = load_contract(profile.family, profile.contract_folders())
     content = profile.content_classes | contract.content_classes
-    ctx.masker = Masker(content=content, host_paths=(*ctx.manifest.host_paths, *profile.host_paths(ctx)))
+    host_paths = (*ctx.manifest.host_paths, *profile.host_paths(ctx))
+    ctx.masker = Masker(content=content, host_paths=host_paths)
     ctx.handle = content_handle(ctx.streams, ctx.manifest, ctx.masker, kept=ctx.masked, sizes=ctx.masked_bytes)
     graph = profile.extract(ctx)
     own = profile.render(ctx)
@@ -130,6 +131,7 @@ def render_run_digest(
         raw_tokens=graph.raw_tokens,
         family=graph.family,
         content_classes=tuple(sorted(content)),
+        host_paths=host_paths,
         sizes=sizes,
     )
 

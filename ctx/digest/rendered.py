@@ -71,5 +71,7 @@ class Rendered:
     """In tok of the redacted text: what passing the output on would have cost."""
     family: str
     content_classes: tuple[str, ...] = ()
+    host_paths: tuple[str, ...] = ()
+    """With the classes above: what masked this capture, so that columns of masked text can be found again."""
     sizes: dict[str, int] = field(default_factory=dict)
     """Steps that the resolver weighed, in tok."""

@@ -133,6 +133,7 @@ class Store:
                     "raw_tokens": rendered.raw_tokens,
                     "digest_tokens": rendered.digest_tokens,
                     "content_classes": list(rendered.content_classes),
+                    "host_paths": list(rendered.host_paths),
                     "command": " ".join(graph.operation.argv)[:400],
                 },
                 derived=derived,
