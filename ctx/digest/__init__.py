@@ -16,6 +16,7 @@ from ctx.digest.handle import content_handle, handle_with_identities
 from ctx.digest.inline_render import render_inline
 from ctx.digest.lazy import LazyProfile
 from ctx.digest.rendered import Body, DigestMeta, Rendered
+from ctx.digest.safe_graph import safe_graph
 from ctx.digest.textprof import TextProfile
 from ctx.evidence import Artifact, EvidenceGraph, ExcerptRole, Missing
 from ctx.policy.epoch import Epoch
@@ -59,13 +60,18 @@ def detect(ctx: DigestContext, profiles: tuple[Profile, ...]) -> tuple[Profile, 
         try:
             reason = profile.detect(ctx)
         except Exception as error:
-            declined.append((profile.version, f"raised {type(error).__name__}: {error}"))
+            declined.append((profile.version, _said(ctx, f"raised {type(error).__name__}: {error}")))
             continue
         if reason is not None:
-            return profile.loaded(), reason, tuple(declined)
+            return profile.loaded(), _said(ctx, reason), tuple(declined)
         declined.append((profile.version, "its shape is not there"))
     last = _PROFILES[-1]
     return last, "fallback: nothing else claimed it", tuple(declined)
+
+
+def _said(ctx: DigestContext, text: str) -> str:
+    """What a profile says of a capture, on one line: it may quote captured text."""
+    return visible(ctx.redactor.redact(" ".join(str(text).split())))[:300]
 
 
 def render_run_digest(
@@ -95,7 +101,7 @@ def render_run_digest(
     if graph is None:
         graph = replace(TextProfile().extract(ctx), family=profile.family, profile=profile.version)
         contract = contract if contract.family == profile.family else load_contract("generic")
-    graph = _completed(graph, ctx, contract)
+    graph = _completed(safe_graph(graph, ctx), ctx, contract)
     sizes = _sizes(graph, contract, epoch, stored=stored, focus=ctx.focus)
     bounds = Bounds(
         raw_tokens=graph.masked_tokens,

@@ -29,7 +29,7 @@ from ctx.evidence import (
     SourceRef,
 )
 from ctx.safety.control import visible
-from ctx.safety.redact import Redactor
+from ctx.safety.redact import Redactor, private_key_lines
 from ctx.text import StreamView
 
 QUOTE_COLUMNS = 400
@@ -102,6 +102,8 @@ class DigestContext:
     """Masked screens of streams up to 4 MiB: what may be compared or counted, since reruns have the same."""
     masked_bytes: dict[str, int] = field(default_factory=dict)
     """Bytes of the masked screen of every stream: omissions are counted in them, since reruns have the same."""
+    secret_lines: dict[str, frozenset[int]] = field(default_factory=dict)
+    """Screen lines that are text of a private key, of the streams that were asked for."""
 
     @property
     def stdout(self) -> StreamView:
@@ -121,13 +123,19 @@ class DigestContext:
         facts = self.manifest
         return Operation(
             handle=self.handle,
-            argv=tuple(visible(self.redactor.redact(word)) for word in facts.argv),
+            argv=tuple(visible(word) for word in self.redactor.redact_words(facts.argv)),
             cwd=facts.cwd,
             exit_code=facts.exit_code,
             signal=facts.signal,
             ended_by=facts.ended_by,
             streams={name: view.raw_line_count for name, view in self.streams.items()},
         )
+
+    def key_lines(self, stream: str) -> frozenset[int]:
+        """Screen lines of `stream` that are text of a private key."""
+        if stream not in self.secret_lines:
+            self.secret_lines[stream] = private_key_lines(self.streams[stream].screen)
+        return self.secret_lines[stream]
 
     def shown(self, text: str) -> str:
         """Captured text as a digest may show it: masked, redacted, control characters visible."""
@@ -165,6 +173,9 @@ class DigestContext:
         else:
             half = max(limit // 2, 1)
             wanted = [*view.lines(first, first + half - 1), *view.lines(last - half + 1, last)]
+        secret = self.key_lines(stream)
+        if secret:
+            wanted = [(n, self.redactor.key_line(text) if n in secret else text) for n, text in wanted]
         masked = self.masker.mask("\n".join(text for _, text in wanted)).split("\n")
         redacted = self.redactor.redact("\n".join(masked)).split("\n")
         if len(redacted) != len(wanted):  # a redacted block of several lines keeps its first line's place

@@ -5,7 +5,6 @@ from ctx.retrieval.guard import guarded
 from ctx.retrieval.region import Region, find_region, safe_text
 from ctx.retrieval.reply import Reply
 from ctx.retrieval.zoom import zoom
-from ctx.safety.control import visible
 from ctx.safety.redact import Redactor
 from ctx.store.store import Store
 from ctx.text import tok
@@ -45,10 +44,7 @@ def get(
         return Reply(text=text, body=region.view.raw, header=_header(region, text))
     if region.byte_range is not None:
         return _bytes(region)
-    if region.columns is not None:
-        text = visible(region.columns_text()) + "\n"
-    else:
-        text = safe_text(region.raw(), region.view.encoding)
+    text = region.text()
     header = _header(region, text)
     if tok(text) > budget:
         return zoom(store, region, header=header, budget_tokens=budget)

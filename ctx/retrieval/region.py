@@ -1,12 +1,12 @@
 """From an address to the region it names: text of one stream or derived artifact, lines or columns of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ctx.addresses import Address, Bytes, Lines, Match, Scheme, SpanToken, Symbol
 from ctx.canonical import Masker, VolatileClass, canonical_json
 from ctx.errors import AddressError, UnknownError
 from ctx.safety.control import visible
-from ctx.safety.redact import Redactor
+from ctx.safety.redact import Redactor, private_key_lines
 from ctx.store.manifests import Manifest
 from ctx.store.store import Store
 from ctx.text import StreamView, plain_text
@@ -35,6 +35,8 @@ class Region:
     """`capture 1 of 3`."""
     clamped: bool = False
     masker: Masker | None = None
+    secret: list[frozenset[int]] = field(default_factory=list, repr=False)
+    """Holds `key_lines` once they were asked for."""
 
     @property
     def base(self) -> str:
@@ -60,12 +62,42 @@ class Region:
         first, end = self.view.raw_range(number, number)
         return self.view.raw[first:end]
 
+    def text(self) -> str:
+        """The region as a reader may see it."""
+        if self.columns is not None:
+            return visible(self.columns_text()) + "\n"
+        text = safe_text(self.raw(), self.view.encoding)
+        secret = self.key_lines
+        if not secret:
+            return text
+        numbers = self.lines or range(self.first_line, self.last_line + 1)
+        shown = text.split("\n")
+        redactor = Redactor()
+        for place, number in enumerate(numbers):
+            if number in secret:
+                shown[place] = redactor.key_line(shown[place])
+        return "\n".join(shown)
+
+    def line_text(self, number: int) -> str:
+        """One raw line as a reader may see it, without its end."""
+        text = safe_text(self._line_bytes(number), self.view.encoding).rstrip("\n").rstrip("\r")
+        return Redactor().key_line(text) if number in self.key_lines else text
+
+    @property
+    def key_lines(self) -> frozenset[int]:
+        """Raw lines of the stream that are text of a private key: no part of a text shows that it lies in one."""
+        if not self.secret:
+            self.secret.append(frozenset(map(self.view.raw_line, private_key_lines(self.view.screen))))
+        return self.secret[0]
+
     def columns_text(self) -> str:
         """The columns of the masked, redacted line: the coordinates that a digest printed."""
         assert self.columns is not None
         number = self.view.screen_lines_of(self.first_line, self.first_line)[0]
         masker = self.masker or Masker()
         text = Redactor().redact(masker.mask(self.view.line(number)))
+        if self.first_line in self.key_lines:
+            text = Redactor().key_line(text)
         return text[self.columns[0] - 1 : self.columns[1] - 1]
 
 
@@ -114,7 +146,9 @@ def _content(store: Store, manifest: Manifest, name: str) -> bytes:
     if name in DERIVED:
         return store.derived(manifest, name)
     if name == "manifest":
-        return canonical_json(manifest.to_json()) + b"\n"
+        document = manifest.to_json()
+        document["argv"] = list(Redactor().redact_words(manifest.argv))
+        return canonical_json(document) + b"\n"
     if name == "interleave":
         if manifest.interleave is None:
             raise UnknownError(f"run:{manifest.handle[:12]}#interleave: the order of arrival was not recorded")

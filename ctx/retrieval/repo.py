@@ -8,6 +8,7 @@ from ctx.errors import RefusedError, UnknownError, UsageError
 from ctx.retrieval.region import safe_text
 from ctx.retrieval.reply import Reply
 from ctx.safety.confine import confined_path
+from ctx.safety.redact import Redactor, private_key_lines
 from ctx.text import LineIndex, sniff_encoding, tok
 
 
@@ -39,5 +40,12 @@ def get_repo(address: Address, *, context: int = 0, workspace: Path | None = Non
         raise UsageError(f"{address.base} {address.selector}: a file takes --lines here")
     body = raw[index.start_of(first) : index.start_of(last + 1)]
     text = safe_text(body, sniff_encoding(raw))
+    secret = private_key_lines(raw)
+    if secret:
+        redactor, shown = Redactor(), text.split("\n")
+        for place, number in enumerate(range(first, last + 1)):
+            if number in secret:
+                shown[place] = redactor.key_line(shown[place])
+        text = "\n".join(shown)
     header = f"{address.base} · lines {first}:{last} of {index.count:,} · {tok(text):,} tok (estimate) · @{current}"
     return Reply(text=text, body=body, header=header)

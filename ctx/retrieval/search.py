@@ -6,7 +6,7 @@ from ctx.addresses import Scheme, parse_address
 from ctx.digest.rows import number, plural
 from ctx.errors import UnknownError, UsageError
 from ctx.retrieval.get import REPLY_TOKENS
-from ctx.retrieval.region import Region, compile_pattern, find_region, matching_lines, safe_text
+from ctx.retrieval.region import Region, compile_pattern, find_region, matching_lines
 from ctx.retrieval.reply import Reply
 from ctx.safety.control import GUTTER
 from ctx.store.store import Store
@@ -76,8 +76,7 @@ def _regions(store: Store, target: str, capture: int, cwd: str | None) -> list[R
 
 
 def _excerpt(region: Region, line: int, compiled) -> str:  # type: ignore[no-untyped-def]
-    first, end = region.view.raw_range(line, line)
-    text = safe_text(region.view.raw[first:end], region.view.encoding).rstrip("\r\n")
+    text = region.line_text(line)
     if len(text) <= COLUMNS:
         return text
     found = compiled.search(text)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ctx.digest.base import Span, span_token
 from ctx.digest.rows import number, plural
 from ctx.digest.textprof import is_standing
-from ctx.retrieval.region import Region, safe_text
+from ctx.retrieval.region import Region
 from ctx.retrieval.reply import Reply
 from ctx.safety.control import GUTTER
 from ctx.store.store import Store
@@ -54,11 +54,6 @@ def _selector(region: Region) -> str:
     )
 
 
-def _text(region: Region, line: int) -> str:
-    first, end = region.view.raw_range(line, line)
-    return safe_text(region.view.raw[first:end], region.view.encoding).rstrip("\n").rstrip("\r")
-
-
 def _chosen(region: Region, numbers: Sequence[int], edge: int) -> list[int]:
     head, tail = list(numbers[:edge]), list(numbers[max(edge, len(numbers) - edge) :])
     middle = numbers[edge : max(edge, len(numbers) - edge)]
@@ -66,7 +61,7 @@ def _chosen(region: Region, numbers: Sequence[int], edge: int) -> list[int]:
     for line in middle[:20_000]:
         if len(standing) == STANDING_LINES or edge == 1:
             break
-        if is_standing(_text(region, line)[:400]):
+        if is_standing(region.line_text(line)[:400]):
             standing.append(line)
     return [*head, *standing, *tail]
 
@@ -85,7 +80,7 @@ def _lines(store: Store, region: Region, numbers: Sequence[int], shown: list[int
             out.append(f"{GUTTER}… {plural(line - first_hidden, 'line')} omitted ({address})")
         elif position is not None and previous is not None and position[line] > position[previous] + 1:
             out.append(f"{GUTTER}… {plural(position[line] - position[previous] - 1, 'matching line')} omitted")
-        text = _text(region, line)
+        text = region.line_text(line)
         if len(text) > LINE_COLUMNS:
             address = f"{region.base} --lines {line}:{line}"
             addresses.append(address)

@@ -16,7 +16,7 @@ _TRIGGERS = (
     "key", "token", "secret", "passw", "pwd", "auth", "bearer", "://", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_",
     "ghr_", "github_pat_", "glpat-", "xox", "sk_live", "rk_live", "sk_test", "aiza", "sk-", "npm_", "pypi-", "sg.",
     "eyj", "hooks.slack", "dop_v1", "hf_", "shpat_", "age-", "credential", "api-", "cookie", "lin_api", "private",
-    "accountkey", "aws_", "sig=", "dckr_pat_", "pass=", "nvapi-", "figd_", "sq0", "ya29.",
+    "accountkey", "aws_", "sig=", "dckr_pat_", "pass=", "nvapi-", "figd_", "sq0", "ya29.", "-u ", "--user", "--proxy-u",
 )  # fmt: skip
 
 _SHAPES: tuple[tuple[str, str], ...] = (
@@ -61,9 +61,16 @@ _NAME = (
 _QUOTED = rf"((?i:{_NAME})[\"']?[ \t]{{0,8}}(?::=|=>|[:=])[ \t]{{0,8}})([\"'`])([^\"'`\n]{{4,1024}})(?=\2)"
 _BARE = rf"((?i:{_NAME})[\"']?[ \t]{{0,2}}(?:=|:)[ \t]{{0,2}})([^\s\"'`,;&)(\[\]{{}}<>|]{{6,1024}})(?![(\[])"
 _OPTION = rf"(-[a-z-]{{0,24}}(?i:{_NAME})[ \t]+)([^\s\"'`,;&)(\[\]{{}}<>|-][^\s\"'`,;&)(\[\]{{}}<>|]{{5,1024}})"
-_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_USER_OPTION = r"((?:^|[ \t])(?:-u|--user|--proxy-user)[ \t=]+[^\s:\"'<>]{1,128}:)([^\s\"'<>]{4,256})"
+_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_BEGIN = re.compile(_BEGIN + r"[\"'`,;)\s\\nr]*$")
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"\s*(?:[|>] ?)?[A-Za-z0-9+/=:, -]{0,128}\s*\Z")
+_KEY_IN_LINE = re.compile(rf"({_BEGIN})((?:[A-Za-z0-9+/=]|\\[nr]){{16,16384}})")
+# What stands before a line of a key: indentation, a gutter, a mark of a diff or of an assertion, a quote.
+_KEY_BODY = re.compile(r"\s{0,64}(?:[|>+-] ?|E\s{1,16}[-+]?\s{0,4})?[\"'`]?([A-Za-z0-9+/=]{1,128})[\"'`,\\nr\s]{0,8}\Z")
+_KEY_HEADER = re.compile(r"\s{0,64}(?:[|>] ?)?(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash): .{0,200})?\s{0,16}\Z")
+_KEY_COLUMNS = 24
+"""The first line of a key's text has so many or more characters; code that only names the markers goes on otherwise."""
 
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:x{3,}|\*{2,}|\.{3,}|-+|_+|none|null|nil|undefined|true|false|yes|no|empty|changeme|change-me|redacted|"
@@ -83,7 +90,7 @@ _HASH_ALGORITHM = re.compile(r"^(?:sha(?:1|256|384|512)|md5|blake\w*)[-:=]", re.
 def _patterns() -> tuple["re.Pattern[str]", ...]:
     """Compiled on first need: a command without a trigger word never pays for them."""
     shapes = "|".join(f"(?P<k{number}>{pattern})" for number, (_, pattern) in enumerate(_SHAPES))
-    sources = (shapes, _AUTHORIZATION, _BEARER, _HEADER, _URL_USER, _QUOTED, _BARE, _OPTION)
+    sources = (shapes, _AUTHORIZATION, _BEARER, _HEADER, _URL_USER, _QUOTED, _BARE, _OPTION, _USER_OPTION)
     return tuple(re.compile(source, re.ASCII) for source in sources)
 
 
@@ -91,7 +98,7 @@ class Redactor:
     """Redacts texts of one capture; equal values keep one number over all of them."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._numbers: dict[str, dict[str, int]] = {}
 
     def redact(self, text: str) -> str:
         """`text` with every secret replaced; the number of lines is kept, and text without one is the same object."""
@@ -100,7 +107,7 @@ class Redactor:
             return text
         if "private key" in lowered:
             text = self._key_blocks(text)
-        shapes, authorization, bearer, header, url_user, quoted, bare, option = _patterns()
+        shapes, authorization, bearer, header, url_user, quoted, bare, option, user = _patterns()
         text = shapes.sub(self._shape, text)
         text = authorization.sub(lambda m: m[1] + self._mask("authorization", m[2]), text)
         text = bearer.sub(lambda m: m[1] + self._secret("bearer", m[2], least=16), text)
@@ -108,7 +115,12 @@ class Redactor:
         text = url_user.sub(lambda m: m[1] + self._secret("url-password", m[2], least=1) + m[3], text)
         text = quoted.sub(lambda m: m[1] + m[2] + self._secret("assignment", m[3], least=6), text)
         text = bare.sub(lambda m: m[1] + self._secret("assignment", m[2], least=6), text)
-        return option.sub(lambda m: m[1] + self._secret("assignment", m[2], least=6), text)
+        text = option.sub(lambda m: m[1] + self._secret("assignment", m[2], least=6), text)
+        return user.sub(lambda m: m[1] + self._secret("user-password", m[2], least=4), text)
+
+    def key_line(self, line: str) -> str:
+        """A line that lies inside a private key (`private_key_lines`), masked whole."""
+        return self._mask("private-key", line.strip()) if line.strip() else line
 
     def redact_words(self, words: "tuple[str, ...]") -> tuple[str, ...]:
         """The words of a command; a value is judged beside the option before it."""
@@ -123,7 +135,8 @@ class Redactor:
     def _mask(self, kind: str, value: str) -> str:
         if value.startswith("<redacted:"):
             return value
-        number = self._numbers.setdefault((kind, value), 1 + sum(known == kind for known, _ in self._numbers))
+        known = self._numbers.setdefault(kind, {})
+        number = known.setdefault(value, len(known) + 1)
         return f"<redacted:{kind}#{number}>"
 
     def _shape(self, match: "re.Match[str]") -> str:
@@ -134,24 +147,61 @@ class Redactor:
         return self._mask(kind, value) if is_literal_secret(value, least=least) else value
 
     def _key_blocks(self, text: str) -> str:
-        """Private key blocks, line for line; a block that is cut ends with its last line of key text."""
-        out: list[str] = []
-        inside = False
-        for line in text.split("\n"):
-            if not inside and _KEY_BEGIN.search(line):
-                inside = _KEY_END.search(line) is None
-                out.append(self._mask("private-key", line))
-            elif inside:
-                ends = _KEY_END.search(line) is not None
-                if not ends and not _KEY_BODY.match(line):
-                    inside = False
-                    out.append(line)
-                    continue
-                inside = not ends
-                out.append(self._mask("private-key", line) if line.strip() else line)
-            else:
-                out.append(line)
-        return "\n".join(out)
+        """Private keys: their markers stay, their text goes, line for line."""
+        text = _KEY_IN_LINE.sub(lambda m: m[1] + self._mask("private-key", m[2]), text)
+        lines = text.split("\n")
+        for place in _key_places(lines):
+            lines[place] = self.key_line(lines[place])
+        return "\n".join(lines)
+
+
+def private_key_lines(screen: bytes) -> frozenset[int]:
+    """Numbers (from 1) of the lines of a whole text that are text of a private key.
+
+    A part of a text does not show that it lies inside a key: whoever prints one line or a window asks here first.
+    """
+    if b" PRIVATE KEY" not in screen:
+        return frozenset()
+    lines = screen.decode("utf-8", "replace").split("\n")
+    return frozenset(place + 1 for place in _key_places(lines))
+
+
+def _key_places(lines: "list[str]") -> "list[int]":
+    """Positions of lines of key text: after a begin marker, up to the end marker or the first line of another kind.
+
+    A key whose beginning was cut off is known by its end marker.
+    """
+    found: list[int] = []
+    inside = False
+    first = 0  # lowest position that belongs to no earlier key
+    start = -1  # position after the begin marker
+    for place, line in enumerate(lines):
+        if "-----" in line:
+            if _KEY_BEGIN.search(line):
+                inside, start, first = True, place + 1, place + 1
+                continue
+            if _KEY_END.search(line):
+                if not inside:
+                    found += _cut_key(lines, first, place)
+                inside, first = False, place + 1
+                continue
+        if not inside:
+            continue
+        body = _KEY_BODY.match(line)
+        if body is not None and ((found and found[-1] >= start) or len(body[1]) >= _KEY_COLUMNS):
+            found.append(place)
+        elif not _KEY_HEADER.match(line):
+            inside = False
+    return found
+
+
+def _cut_key(lines: "list[str]", first: int, end: int) -> "list[int]":
+    """Lines of key text right above an end marker whose begin marker is not there."""
+    place = end
+    while place > first and _KEY_BODY.match(lines[place - 1]):
+        place -= 1
+    long = any(len(lines[at].strip()) >= _KEY_COLUMNS for at in range(place, end))
+    return list(range(place, end)) if long else []
 
 
 def is_literal_secret(value: str, *, least: int) -> bool:
