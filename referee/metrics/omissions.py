@@ -39,7 +39,7 @@ def undeclared_items(
         return ()
     output = captured(capture)
     gaps = _gaps(text, output, delivery.address_pattern, known)
-    return tuple(item for item in hidden if not _covered(item, gaps, output))
+    return tuple(item for item in hidden if not (gaps and _covered(item, gaps, output)))
 
 
 def _left_out(own: Sequence[str], known: Recognisers) -> int:
@@ -105,9 +105,7 @@ def _bound(
 def _covered(item: TruthItem, gaps: Sequence[_Gap], output: Captured) -> bool:
     """Whether a mark stands where the output names the item; one that cannot be placed is covered by any mark."""
     places = _places(item, output)
-    if not places:
-        return bool(gaps)
-    return any(first - NEAR <= place <= last + NEAR for first, last in gaps for place in places)
+    return not places or any(first - NEAR <= place <= last + NEAR for first, last in gaps for place in places)
 
 
 def _places(item: TruthItem, output: Captured) -> list[int]:
