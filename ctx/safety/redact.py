@@ -9,6 +9,7 @@ Patterns are linear: every repetition is bounded or over one character class tha
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from math import log2
 
 # Literals of which a text must hold one (in lower case) before any pattern is tried.
@@ -16,7 +17,8 @@ _TRIGGERS = (
     "key", "token", "secret", "passw", "pwd", "auth", "bearer", "://", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_",
     "ghr_", "github_pat_", "glpat-", "xox", "sk_live", "rk_live", "sk_test", "aiza", "sk-", "npm_", "pypi-", "sg.",
     "eyj", "hooks.slack", "dop_v1", "hf_", "shpat_", "age-", "credential", "api-", "cookie", "lin_api", "private",
-    "accountkey", "aws_", "sig=", "dckr_pat_", "pass=", "nvapi-", "figd_", "sq0", "ya29.", "-u ", "--user", "--proxy-u",
+    "accountkey", "aws_", "sig=", "dckr_pat_", "pass=", "nvapi-", "figd_", "sq0", "ya29.", "-u ",
+    "--user", "--proxy-u", "whsec_", "passphrase",
 )  # fmt: skip
 
 _SHAPES: tuple[tuple[str, str], ...] = (
@@ -43,15 +45,16 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("age-key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,64}\b"),
     ("jwt", r"\beyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{0,4096}"),
 )
+_SCHEMES = "(?i:bearer|basic|token|digest|apikey|bot)"
 _AUTHORIZATION = (
-    r"((?i:\bauthorization)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
-    r"(?:(?i:bearer|basic|token|digest|apikey|bot)[ \t]{1,4})?)"
-    r"([^\s\"',;<>{}$]{6,4096})"
+    rf"((?i:\bauthorization)[\"']?[ \t]{{0,4}}[:=][ \t]{{0,4}}[\"']?)({_SCHEMES}[ \t]{{1,4}})?"
+    rf"(?!{_SCHEMES}\b)([^\s\"',;<>{{}}$]{{6,4096}})"
 )
 _BEARER = r"(\b[Bb]earer[ \t]{1,4})([A-Za-z0-9._~+/=-]{16,4096})"
 _HEADER = (
-    r"((?i:\b(?:x-api-key|x-auth-token|private-token|x-vault-token|set-cookie|cookie)):[ \t]{0,4})([^\s<>{}$]{12,4096})"
+    r"((?i:\b(?:x-api-key|x-auth-token|private-token|x-vault-token|set-cookie)):[ \t]{0,4})([^\s\"';,<>{}$]{12,4096})"
 )
+_COOKIES = r"((?i:(?<!-)\bcookie):[ \t]{0,4})([^\n\"'<>{}$]{12,4096})"
 _URL_USER = r"(\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>{}$]{0,128}:)([^\s/@\"'<>{}$]{1,256})(@)"
 _NAME = (
     r"(?:(?:password|passwd|passphrase|pwd|secret|secret[_-]?key|token|api[_-]?key|apikey|access[_-]?key|"
@@ -90,7 +93,7 @@ _HASH_ALGORITHM = re.compile(r"^(?:sha(?:1|256|384|512)|md5|blake\w*)[-:=]", re.
 def _patterns() -> tuple["re.Pattern[str]", ...]:
     """Compiled on first need: a command without a trigger word never pays for them."""
     shapes = "|".join(f"(?P<k{number}>{pattern})" for number, (_, pattern) in enumerate(_SHAPES))
-    sources = (shapes, _AUTHORIZATION, _BEARER, _HEADER, _URL_USER, _QUOTED, _BARE, _OPTION, _USER_OPTION)
+    sources = (shapes, _AUTHORIZATION, _BEARER, _HEADER, _COOKIES, _URL_USER, _QUOTED, _BARE, _OPTION, _USER_OPTION)
     return tuple(re.compile(source, re.ASCII) for source in sources)
 
 
@@ -107,11 +110,12 @@ class Redactor:
             return text
         if "private key" in lowered:
             text = self._key_blocks(text)
-        shapes, authorization, bearer, header, url_user, quoted, bare, option, user = _patterns()
+        shapes, authorization, bearer, header, cookies, url_user, quoted, bare, option, user = _patterns()
         text = shapes.sub(self._shape, text)
-        text = authorization.sub(lambda m: m[1] + self._mask("authorization", m[2]), text)
+        text = authorization.sub(self._authorization, text)
         text = bearer.sub(lambda m: m[1] + self._secret("bearer", m[2], least=16), text)
         text = header.sub(lambda m: m[1] + self._secret("header", m[2], least=12), text)
+        text = cookies.sub(lambda m: m[1] + self._secret("header", m[2].rstrip(), least=12), text)
         text = url_user.sub(lambda m: m[1] + self._secret("url-password", m[2], least=1) + m[3], text)
         text = quoted.sub(lambda m: m[1] + m[2] + self._secret("assignment", m[3], least=6), text)
         text = bare.sub(lambda m: m[1] + self._secret("assignment", m[2], least=6), text)
@@ -138,6 +142,13 @@ class Redactor:
         known = self._numbers.setdefault(kind, {})
         number = known.setdefault(value, len(known) + 1)
         return f"<redacted:{kind}#{number}>"
+
+    def _authorization(self, match: "re.Match[str]") -> str:
+        """After a scheme everything is a credential; without one a word may be prose: `authorization: required`."""
+        before, scheme, value = match[1], match[2], match[3]
+        if scheme:
+            return before + scheme + self._mask("authorization", value)
+        return before + self._secret("authorization", value, least=6)
 
     def _shape(self, match: "re.Match[str]") -> str:
         kind = _SHAPES[int((match.lastgroup or "k0")[1:])][0]
@@ -190,6 +201,8 @@ def _key_places(lines: "list[str]") -> "list[int]":
         body = _KEY_BODY.match(line)
         if body is not None and ((found and found[-1] >= start) or len(body[1]) >= _KEY_COLUMNS):
             found.append(place)
+            if len(body[1]) < _KEY_COLUMNS:  # all lines of a key but its last are of one, larger width
+                inside, first = False, place + 1
         elif not _KEY_HEADER.match(line):
             inside = False
     return found
@@ -198,7 +211,10 @@ def _key_places(lines: "list[str]") -> "list[int]":
 def _cut_key(lines: "list[str]", first: int, end: int) -> "list[int]":
     """Lines of key text right above an end marker whose begin marker is not there."""
     place = end
-    while place > first and _KEY_BODY.match(lines[place - 1]):
+    while place > first:
+        body = _KEY_BODY.match(lines[place - 1])
+        if body is None or (len(body[1]) < _KEY_COLUMNS and place < end):
+            break
         place -= 1
     long = any(len(lines[at].strip()) >= _KEY_COLUMNS for at in range(place, end))
     return list(range(place, end)) if long else []
@@ -211,9 +227,15 @@ def is_literal_secret(value: str, *, least: int) -> bool:
         return False
     if _PLACEHOLDER.match(core) or _NUMBER.match(core) or _CODE.match(core) or _HASH_ALGORITHM.match(core):
         return False
-    if least > 1 and (_IDENTIFIER.match(core) or _PATH.match(core)):
+    if least > 1 and ((_IDENTIFIER.match(core) and not _mixed_letters(core)) or _PATH.match(core)):
         return False
     return least == 1 or entropy(core) * len(core) >= 18
+
+
+def _mixed_letters(word: str) -> bool:
+    """Sixteen or more letters in no order of cases that a name has: `OBhipsjItgMOoAeIwchs`, not `getAccessToken`."""
+    starts = sum(a.islower() and b.isupper() for a, b in pairwise(word))
+    return len(word) >= 16 and word.isalpha() and 6 * starts >= len(word)
 
 
 def entropy(text: str) -> float:
