@@ -1,11 +1,14 @@
 """`ctx get`: the text behind an address, whole or as a bounded zoom."""
 
+from dataclasses import replace
+
 from ctx.addresses import Address, Scheme, parse_address
+from ctx.retrieval.byte_slice import masked_bytes
 from ctx.retrieval.guard import guarded
 from ctx.retrieval.region import Region, find_region, safe_text
 from ctx.retrieval.reply import Reply
 from ctx.retrieval.zoom import zoom
-from ctx.safety.redact import Redactor
+from ctx.safety.control import visible
 from ctx.store.store import Store
 from ctx.text import tok
 
@@ -15,7 +18,12 @@ REPLY_TOKENS = 1200
 
 def read_bytes(store: Store, address: str) -> bytes:
     """The exact raw bytes that `address` names."""
-    return find_region(store, parse_address(address)).raw()
+    parsed = parse_address(address)
+    if parsed.scheme is Scheme.REPO:
+        from ctx.retrieval.repo import find_repo
+
+        return find_repo(store, parsed).region.raw()
+    return find_region(store, parsed).raw()
 
 
 def get(
@@ -25,43 +33,49 @@ def get(
     capture: int = 1,
     context: int = 0,
     budget_tokens: int | None = None,
-    cwd: str | None = None,
+    workspace: str | None = None,
 ) -> Reply:
     """The answer to a reader.
 
     Args:
         budget_tokens: Lowers the reply budget (tok); never raises it.
+        workspace: Scopes `run:last`.
     """
     parsed = parse_address(address) if isinstance(address, str) else address
-    if parsed.scheme is Scheme.REPO:
-        from ctx.retrieval.repo import get_repo
-
-        return get_repo(parsed, context=context)
-    region = find_region(store, parsed, capture=capture, context=context, cwd=cwd)
     budget = min(budget_tokens or REPLY_TOKENS, REPLY_TOKENS)
-    if parsed.scheme is Scheme.RUN and parsed.stream is None and parsed.selector is None:
+    note = ""
+    if parsed.scheme is Scheme.REPO:
+        from ctx.retrieval.repo import find_repo
+
+        found = find_repo(store, parsed, context=context)
+        region, note = found.region, found.note
+    else:
+        region = find_region(store, parsed, capture=capture, context=context, workspace=workspace)
+    handle = region.handle if parsed.scheme is Scheme.RUN else ""
+    if parsed.scheme is Scheme.RUN and parsed.selector is None and region.stream == "digest":
         text = region.view.raw.decode("utf-8", "replace")
-        return Reply(text=text, body=region.view.raw, header=_header(region, text))
+        return Reply(text=text, body=region.view.raw, header=_header(region, text, note), handle=handle)
     if region.byte_range is not None:
-        return _bytes(region)
+        return _bytes(region, note, handle)
     text = region.text()
-    header = _header(region, text)
+    header = _header(region, text, note)
     if tok(text) > budget:
-        return zoom(store, region, header=header, budget_tokens=budget)
-    return Reply(text=guarded(text), body=region.raw(), header=header)
+        return replace(zoom(store, region, header=header, budget_tokens=budget), handle=handle)
+    return Reply(text=guarded(text), body=region.raw(), header=header, handle=handle)
 
 
-def _bytes(region: Region) -> Reply:
-    """A byte range: exact on a pipe, unless it holds a secret."""
-    raw = region.raw()
-    text = raw.decode("utf-8", "surrogateescape")
-    redacted = Redactor().redact(text)
-    body = raw if redacted == text else redacted.encode("utf-8", "surrogateescape")
-    shown = safe_text(body, "utf-8")
-    return Reply(text=shown, body=body, header=_header(region, shown), exact=True)
+def _bytes(region: Region, note: str, handle: str) -> Reply:
+    """A byte range: exact for a program and, but for secrets, on a reader's pipe; escaped on a terminal."""
+    assert region.byte_range is not None
+    first, end = region.byte_range
+    shown = masked_bytes(region.view.raw, first, end, region.key_lines)
+    text = safe_text(shown, "utf-8")
+    return Reply(
+        text=guarded(text), body=region.raw(), header=_header(region, text, note), for_pipe=shown, handle=handle
+    )
 
 
-def _header(region: Region, text: str) -> str:
+def _header(region: Region, text: str, note: str) -> str:
     total = region.view.raw_line_count
     if total == 0:
         where = "empty: 0 lines"
@@ -75,5 +89,5 @@ def _header(region: Region, text: str) -> str:
         where = f"lines {region.first_line}:{region.last_line} of {total:,}"
     if region.clamped:
         where += " (clamped to the end)"
-    parts = [region.base, where, f"{tok(text):,} tok (estimate)", region.capture]
+    parts = [visible(region.base), where, f"{tok(text):,} tok (estimate)", region.capture, note]
     return " · ".join(part for part in parts if part)

@@ -23,6 +23,9 @@ DENIED = (
     ".aws/**",
     ".gnupg/**",
     ".kube/**",
+    ".azure/**",
+    ".config/gcloud/**",
+    ".docker/**",
     ".netrc",
     ".npmrc",
     ".pypirc",
@@ -32,19 +35,22 @@ DENIED = (
 
 def denied_by(relative: str) -> str | None:
     """The deny rule that forbids a workspace-relative path, or None."""
-    parts = relative.casefold().split("/")
+    folded = f"/{relative.casefold()}/"
+    parts = folded.strip("/").split("/")
     for rule in DENIED:
         if rule.endswith("/**"):
-            if rule[:-3] in parts[:-1] or parts[-1] == rule[:-3]:
+            if f"/{rule[:-3]}/" in folded:
                 return rule
         elif any(fnmatchcase(part, rule) for part in parts):
             return rule
     return None
 
 
-def confined_path(workspace: Path, relative: str) -> Path:
+def confined_path(workspace: Path, relative: str, *, store: Path | None = None) -> Path:
     """`relative` inside `workspace`, resolved hop by hop.
 
+    Args:
+        store: Folder of the store: nothing in it has a path for a reader, wherever it lies.
     Raises:
         RefusedError: Denied, outside, a link out, or no regular file; names the rule.
         UnknownError: Not there.
@@ -69,6 +75,8 @@ def confined_path(workspace: Path, relative: str) -> Path:
             rule = denied_by(str(here.relative_to(root)))
             if rule is not None:
                 raise RefusedError(f"repo:{relative}: refused by the deny rule {rule}")
+    if store is not None and store.resolve() in (here, *here.parents):
+        raise RefusedError(f"repo:{relative}: refused: it lies in the store; captures are read by run: and blob:")
     if not here.is_file():
         raise RefusedError(f"repo:{relative}: refused: not a regular file")
     return here

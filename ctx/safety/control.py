@@ -42,7 +42,9 @@ _STRUCTURE = (
 _IMITATED = ("next:", "coverage:", "omitted:", "PARTIAL:", "not stored:")
 # A family, perhaps with its tool, then an outcome word or the exit status, then the handle: what no tool prints by
 # chance. Hex digits in either case, because the address grammar reads both.
-_HEADLINE = re.compile(r"[a-z]+(?:\([a-z0-9_+-]+\))?: (?:(?:PASS|FAIL|UNKNOWN)\b|exit ).*\brun:[0-9a-fA-F]{6,64}\b")
+_HEADLINE = re.compile(
+    r"[a-z][a-z0-9_-]*(?:\([^()\s]+\))?: (?:(?:PASS|FAIL|UNKNOWN)\b|exit ).*\brun:[0-9a-fA-F]{6,64}\b"
+)
 
 
 def visible(text: str) -> str:
