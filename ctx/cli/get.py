@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ctx.addresses import parse_address
 from ctx.capture.consumer import Consumer, consumer_of
 from ctx.cli.edge import write_bytes, write_json, write_text
-from ctx.cli.opened import opened_store
+from ctx.cli.opened import opened_store, workspace_name
 from ctx.errors import ExitCode
 from ctx.retrieval.get import get as get_reply
 from ctx.text import tok
@@ -28,7 +28,9 @@ def get(
     given = [word for flag, value in selectors if value is not None for word in (flag, value)]
     parsed = parse_address(address, given)
     opened = opened_store(store)
-    reply = get_reply(opened, parsed, capture=capture, context=context, budget_tokens=budget)
+    reply = get_reply(
+        opened, parsed, capture=capture, context=context, budget_tokens=budget, workspace=workspace_name()
+    )
     if json:
         write_json(
             {
@@ -42,12 +44,14 @@ def get(
         return ExitCode.OK
     program = consumer_of(1) is Consumer.PROGRAM
     if not program and os.path.isdir(opened.root):
-        opened.note_fetch(parsed.name, tok(reply.text))
+        opened.note_fetch(reply.handle or parsed.name, tok(reply.text))
     if not program or sys.stderr.isatty():
         sys.stderr.write(reply.header + "\n")
         sys.stderr.flush()
-    if program or (reply.exact and _is_pipe(1)):
+    if program:
         write_bytes(reply.body)
+    elif reply.for_pipe is not None and _is_pipe(1):
+        write_bytes(reply.for_pipe)
     else:
         write_text(reply.text)
     return ExitCode.OK

@@ -4,7 +4,7 @@ import sys
 
 from ctx.capture.consumer import Consumer, consumer_of
 from ctx.cli.edge import say, write_json, write_text
-from ctx.cli.opened import opened_store
+from ctx.cli.opened import opened_store, workspace_name
 from ctx.errors import ExitCode
 from ctx.retrieval.search import search as search_reply
 from ctx.text import tok
@@ -24,6 +24,7 @@ def search(
         ignore_case=ignore_case,
         capture=capture,
         budget_tokens=budget,
+        workspace=workspace_name(),
     )
     if json:
         write_json({"header": reply.header, "hits": reply.hits, "text": reply.text, "addresses": list(reply.addresses)})
@@ -31,7 +32,7 @@ def search(
         sys.stderr.write(reply.header + "\n")
         sys.stderr.flush()
         if consumer_of(1) is not Consumer.PROGRAM:
-            opened.note_fetch(target, tok(reply.text))
+            opened.note_fetch(reply.handle or target, tok(reply.text))
         write_text(reply.text)
     else:
         say("search", f"no hit in {target}; every line of it was searched")

@@ -1,7 +1,7 @@
 """`ctx stats` and `ctx explain`."""
 
 from ctx.cli.edge import write_json, write_text
-from ctx.cli.opened import opened_store
+from ctx.cli.opened import opened_store, workspace_name
 from ctx.errors import ExitCode
 from ctx.retrieval.stats import (
     explanation,
@@ -21,7 +21,7 @@ def stats(*, target: str | None, capture: int, store: str | None, json: bool) ->
         sums = totals(opened)
         write_json(dict(sums)) if json else write_text(totals_text(sums))
         return ExitCode.OK
-    found = run_stats(opened, find_manifest(opened, target, capture=capture))
+    found = run_stats(opened, find_manifest(opened, target, capture=capture, workspace=workspace_name()))
     write_json(found) if json else write_text(stats_text(found))
     return ExitCode.OK
 
@@ -29,6 +29,6 @@ def stats(*, target: str | None, capture: int, store: str | None, json: bool) ->
 def explain(*, target: str, capture: int, store: str | None, json: bool) -> int:
     """Why a digest is what it is."""
     opened = opened_store(store)
-    found = explanation(opened, find_manifest(opened, target, capture=capture))
+    found = explanation(opened, find_manifest(opened, target, capture=capture, workspace=workspace_name()))
     write_json(found) if json else write_text(explanation_text(found))
     return ExitCode.OK

@@ -4,7 +4,10 @@ from dataclasses import dataclass, field, replace
 
 from ctx.addresses import Address, Bytes, Lines, Match, Scheme, SpanToken, Symbol
 from ctx.canonical import Masker, VolatileClass, canonical_json
-from ctx.errors import AddressError, UnknownError
+from ctx.digest.base import Span
+from ctx.errors import UnknownError, UsageError
+from ctx.retrieval.columns import TracedLine, traced_line
+from ctx.retrieval.running import running_view
 from ctx.safety.control import visible
 from ctx.safety.redact import Redactor, private_key_lines
 from ctx.store.manifests import Manifest
@@ -37,6 +40,8 @@ class Region:
     masker: Masker | None = None
     secret: list[frozenset[int]] = field(default_factory=list, repr=False)
     """Holds `key_lines` once they were asked for."""
+    line: list[TracedLine] = field(default_factory=list, repr=False)
+    """Holds `traced` once it was asked for."""
 
     @property
     def base(self) -> str:
@@ -52,7 +57,7 @@ class Region:
         if self.lines is not None:
             return b"".join(self._line_bytes(number) for number in self.lines)
         if self.columns is not None:
-            return self.columns_text().encode("utf-8", "replace")
+            return self.traced().exact(self.columns[0] - 1, self.columns[1] - 1).encode("utf-8", "replace")
         if self.first_line > self.last_line:
             return b""
         first, end = self.view.raw_range(self.first_line, self.last_line)
@@ -90,15 +95,18 @@ class Region:
             self.secret.append(frozenset(map(self.view.raw_line, private_key_lines(self.view.screen))))
         return self.secret[0]
 
+    def traced(self) -> TracedLine:
+        """The one line of the region, masked and redacted as a digest counts its columns, with the way back."""
+        if not self.line:
+            number = self.view.screen_lines_of(self.first_line, self.first_line)[0]
+            secret = self.first_line in self.key_lines
+            self.line.append(traced_line(self.view.line(number), self.masker or Masker(), secret=secret))
+        return self.line[0]
+
     def columns_text(self) -> str:
-        """The columns of the masked, redacted line: the coordinates that a digest printed."""
+        """The columns of the line as a reader may see them."""
         assert self.columns is not None
-        number = self.view.screen_lines_of(self.first_line, self.first_line)[0]
-        masker = self.masker or Masker()
-        text = Redactor().redact(masker.mask(self.view.line(number)))
-        if self.first_line in self.key_lines:
-            text = Redactor().key_line(text)
-        return text[self.columns[0] - 1 : self.columns[1] - 1]
+        return self.traced().readable(self.columns[0] - 1, self.columns[1] - 1)
 
 
 def safe_text(raw: bytes, encoding: str) -> str:
@@ -111,17 +119,35 @@ def safe_text(raw: bytes, encoding: str) -> str:
 
 
 def find_region(
-    store: Store, address: Address, *, capture: int = 1, context: int = 0, cwd: str | None = None
+    store: Store, address: Address, *, capture: int = 1, context: int = 0, workspace: str | None = None
 ) -> Region:
-    """The region that `address` names.
+    """The region that `address` names in the store.
 
+    Args:
+        workspace: Scopes `run:last`.
     Raises:
         UnknownError, ExpiredError: No such run, stream, region, or a line past the end.
+        UsageError: A `repo:` address: it names no part of the store; see `ctx.retrieval.repo`.
     """
+    if address.scheme is Scheme.REPO:
+        raise UsageError(f"{address.base}: a file of the workspace is no part of the store")
     if address.scheme is Scheme.BLOB:
-        return _selected(_blob(store, address), context)
-    manifest = store.manifest(address.name, capture, cwd)
-    total = len(store.captures(manifest.handle))
+        return selected(store, _blob(store, address), context)
+    if address.name == "last":
+        still = running_view(store, address.stream, workspace)
+        if still is not None:
+            found_running = Region(
+                address=replace(address, stream=still.view.name),
+                handle="last",
+                stream=still.view.name,
+                view=still.view,
+                first_line=1,
+                last_line=0,
+                capture=still.label,
+            )
+            return selected(store, found_running, context)
+    found = store.find(address.name, capture, workspace)
+    manifest = found.manifest
     name = address.stream or "digest"
     region = Region(
         address=address,
@@ -130,16 +156,26 @@ def find_region(
         view=StreamView(name, _content(store, manifest, name)),
         first_line=1,
         last_line=0,
-        capture=f"capture {capture} of {total}",
-        masker=Masker(content=[VolatileClass(c) for c in manifest.digest.get("content_classes", [])]),
+        capture=f"capture {found.ordinal} of {found.captures}",
+        masker=Masker(
+            content=[VolatileClass(c) for c in manifest.digest.get("content_classes", [])],
+            host_paths=[str(path) for path in manifest.digest.get("host_paths", [])],
+        ),
     )
     if isinstance(address.selector, SpanToken):
-        span = store.span(manifest, address.selector.token)
-        if span.stream != name:
-            raise UnknownError(f"{region.base} --span {span.token}: this region is of #{span.stream}")
-        columns = None if span.first_col is None or span.end_col is None else (span.first_col, span.end_col)
+        return _at_span(region, store.span(manifest, address.selector.token), context)
+    return selected(store, region, context)
+
+
+def _at_span(region: Region, span: Span, context: int) -> Region:
+    if span.stream != region.stream:
+        raise UnknownError(f"{region.base} --span {span.token}: this region is of #{span.stream}")
+    if span.first_col is not None and span.end_col is not None and not context:
+        columns = (span.first_col, span.end_col)
         return replace(region, first_line=span.first_line, last_line=span.last_line, columns=columns)
-    return _selected(region, context)
+    total = region.view.raw_line_count
+    first, last = max(1, span.first_line - context), min(span.last_line + context, total)
+    return replace(region, first_line=first, last_line=last)
 
 
 def _content(store: Store, manifest: Manifest, name: str) -> bytes:
@@ -150,9 +186,7 @@ def _content(store: Store, manifest: Manifest, name: str) -> bytes:
         document["argv"] = list(Redactor().redact_words(manifest.argv))
         return canonical_json(document) + b"\n"
     if name == "interleave":
-        if manifest.interleave is None:
-            raise UnknownError(f"run:{manifest.handle[:12]}#interleave: the order of arrival was not recorded")
-        return store.blobs.get(manifest.interleave)
+        return store.interleave(manifest)
     return store.stream(manifest, name)
 
 
@@ -167,7 +201,8 @@ def _blob(store: Store, address: Address) -> Region:
     return Region(address=address, handle=found[0], stream="blob", view=view, first_line=1, last_line=0)
 
 
-def _selected(region: Region, context: int) -> Region:
+def selected(store: Store, region: Region, context: int) -> Region:
+    """The part of a whole stream, blob or file that the selector of its address names."""
     total = region.view.raw_line_count
     selector = region.address.selector
     match selector:
@@ -176,7 +211,7 @@ def _selected(region: Region, context: int) -> Region:
         case Lines(first, last):
             if first > total and total:
                 raise UnknownError(f"{region.base} {selector}: it has {total} lines")
-            first, clamped = max(1, first - context), last > total
+            first, clamped = max(1, first - context), last > total > 0
             return replace(region, first_line=first, last_line=min(last + context, total), clamped=clamped)
         case Bytes(first, end):
             size = len(region.view.raw)
@@ -188,10 +223,11 @@ def _selected(region: Region, context: int) -> Region:
             return replace(region, last_line=total, lines=tuple(_widened(lines, context, total)))
         case Symbol(name):
             raise UnknownError(f"{region.base} {selector}: no symbols are known of this text; use --match {name}")
-        case _:
-            raise AddressError(
-                f"{region.base}: a span needs a run; for example run:0123456789ab#stdout --span 0123456789"
-            )
+        case SpanToken(token):
+            span = store.content_span(region.handle, token)
+            if span is None:
+                raise UnknownError(f"{region.base} {selector}: no such region was named in it")
+            return _at_span(region, span, context)
 
 
 def _widened(lines: list[int], context: int, total: int) -> list[int]:
@@ -204,12 +240,12 @@ def compile_pattern(pattern: str, *, fixed: bool = False, ignore_case: bool = Fa
     """A linear-time pattern (RE2): no back-references, no look-around.
 
     Raises:
-        AddressError: Not a pattern of that dialect, or too long.
+        UsageError: Not a pattern of that dialect, or too long.
     """
     import re2
 
     if len(pattern) > 1000:
-        raise AddressError(f"pattern of {len(pattern)} characters: at most 1,000 are matched; shorten it")
+        raise UsageError(f"pattern of {len(pattern)} characters: at most 1,000 are matched; shorten it")
     options = re2.Options()
     options.log_errors = False
     options.never_nl = True
@@ -217,7 +253,7 @@ def compile_pattern(pattern: str, *, fixed: bool = False, ignore_case: bool = Fa
     try:
         return re2.compile(re2.escape(pattern) if fixed else pattern, options)
     except re2.error as error:
-        raise AddressError(f"pattern {pattern!r}: {error}; use --fixed-strings for plain text") from None
+        raise UsageError(f"pattern {pattern!r}: {error}; use --fixed-strings for plain text") from None
 
 
 def matching_lines(view: StreamView, pattern) -> list[int]:  # type: ignore[no-untyped-def]

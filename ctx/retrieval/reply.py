@@ -19,5 +19,7 @@ class Reply:
     """Everything of the region is in the text."""
     hits: int = 0
     """Hits of a search, all of them."""
-    exact: bool = False
-    """A byte selector: a pipe gets the bytes themselves."""
+    for_pipe: bytes | None = None
+    """For a byte selector: what a reader gets through a pipe, the bytes as they are, secrets masked."""
+    handle: str = ""
+    """The run it is from, 64 hex digits; empty for what is no run."""

@@ -38,7 +38,7 @@ def find_repo(store: Store, address: Address, *, context: int = 0, workspace: Pa
         RefusedError: Outside the workspace, denied, or changed so that the lines cannot be told.
         UnknownError: No such file or lines.
     """
-    path = confined_path(workspace or Path.cwd(), address.name, store=store)
+    path = confined_path(workspace or Path.cwd(), address.name, store=store.root)
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -10,12 +10,12 @@ from ctx.store.manifests import Manifest
 from ctx.store.store import Store
 
 
-def find_manifest(store: Store, target: str, *, capture: int = 1, cwd: str | None = None) -> Manifest:
+def find_manifest(store: Store, target: str, *, capture: int = 1, workspace: str | None = None) -> Manifest:
     """The manifest that a handle or `run:` address names."""
     address = parse_address(target if ":" in target else f"run:{target}")
     if address.scheme is not Scheme.RUN:
         raise UsageError(f"{target}: only runs have statistics; for example run:0123456789ab")
-    return store.manifest(address.name, capture, cwd)
+    return store.manifest(address.name, capture, workspace)
 
 
 def run_stats(store: Store, manifest: Manifest) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """Bounded zoom: a region too large for one reply as a smaller view with sub-addresses (S8.9, S8.10).
 
 A zoom shows the beginning, the end and lines that stand out of its region, marks every gap with its address, and ends
-with at most three `next:` lines that partition what lies between beginning and end. Every sub-region is strictly
-smaller than its parent, in lines or, inside one line, in columns; so following `next:` reaches every byte in finitely
-many steps.
+with at most three `next:` lines that cover everything it does not show whole. Every sub-region is strictly smaller than
+its parent, in lines or, inside one line, in columns; so following `next:` reaches every byte in finitely many steps.
 """
 
 from collections.abc import Sequence
@@ -11,9 +10,11 @@ from collections.abc import Sequence
 from ctx.digest.base import Span, span_token
 from ctx.digest.rows import number, plural
 from ctx.digest.textprof import is_standing
+from ctx.retrieval.guard import guarded
 from ctx.retrieval.region import Region
 from ctx.retrieval.reply import Reply
-from ctx.safety.control import GUTTER
+from ctx.safety.control import GUTTER, visible
+from ctx.safety.redact import Redactor
 from ctx.store.store import Store
 from ctx.text import tok
 
@@ -21,21 +22,23 @@ EDGE_LINES = 8
 STANDING_LINES = 8
 LINE_COLUMNS = 240
 PARTS = 3
+LEAST_COLUMNS = 40
+"""So much of each end of a line is shown, however small the budget: every part of it is then smaller than it."""
 
 
 def zoom(store: Store, region: Region, *, header: str, budget_tokens: int) -> Reply:
     """The bounded view of a region that does not fit `budget_tokens` (tok)."""
     if region.columns is not None or (region.first_line == region.last_line and region.lines is None):
         return _zoom_line(store, region, header=header, budget_tokens=budget_tokens)
-    return _zoom_lines(store, region, header=header, budget_tokens=budget_tokens)
+    return _zoom_lines(region, header=header, budget_tokens=budget_tokens)
 
 
-def _zoom_lines(store: Store, region: Region, *, header: str, budget_tokens: int) -> Reply:
-    numbers: Sequence[int] = region.lines or range(region.first_line, region.last_line + 1)
+def _zoom_lines(region: Region, *, header: str, budget_tokens: int) -> Reply:
+    numbers: Sequence[int] = range(region.first_line, region.last_line + 1) if region.lines is None else region.lines
     edge = EDGE_LINES
     while True:
         shown = _chosen(region, numbers, edge)
-        out, addresses = _lines(store, region, numbers, shown)
+        out, addresses = _lines(region, numbers, shown)
         if edge == 1 or tok("\n".join(out)) <= budget_tokens:
             break
         edge //= 2
@@ -45,13 +48,14 @@ def _zoom_lines(store: Store, region: Region, *, header: str, budget_tokens: int
         header=header,
         addresses=tuple(addresses),
         complete=False,
+        handle=region.handle,
     )
 
 
 def _selector(region: Region) -> str:
-    return (
-        str(region.address.selector) if region.lines is not None else f"--lines {region.first_line}:{region.last_line}"
-    )
+    if region.lines is not None:
+        return visible(Redactor().redact(str(region.address.selector)))
+    return f"--lines {region.first_line}:{region.last_line}"
 
 
 def _chosen(region: Region, numbers: Sequence[int], edge: int) -> list[int]:
@@ -66,10 +70,11 @@ def _chosen(region: Region, numbers: Sequence[int], edge: int) -> list[int]:
     return [*head, *standing, *tail]
 
 
-def _lines(store: Store, region: Region, numbers: Sequence[int], shown: list[int]) -> tuple[list[str], list[str]]:
+def _lines(region: Region, numbers: Sequence[int], shown: list[int]) -> tuple[list[str], list[str]]:
+    """Rows and addresses. What is not shown whole, a line cut in its middle too, lies in one of the `next:` parts."""
     out: list[str] = []
     addresses: list[str] = []
-    following: list[str] = []
+    whole: set[int] = set()
     position = {line: place for place, line in enumerate(numbers)} if region.lines is not None else None
     previous: int | None = None
     for line in shown:
@@ -84,16 +89,16 @@ def _lines(store: Store, region: Region, numbers: Sequence[int], shown: list[int
         if len(text) > LINE_COLUMNS:
             address = f"{region.base} --lines {line}:{line}"
             addresses.append(address)
-            following.append(address)
             hidden = len(text[LINE_COLUMNS // 2 : -LINE_COLUMNS // 2].encode("utf-8", "replace"))
             head, tail = text[: LINE_COLUMNS // 2], text[-LINE_COLUMNS // 2 :]
             text = f"{head} … {number(hidden)} bytes omitted ({address}) … {tail}"
+        else:
+            whole.add(line)
         out.append(GUTTER + text)
         previous = line
-    hidden_lines = [line for line in numbers if line not in set(shown)]
-    parts = [f"{region.base} --lines {first}:{last}" for first, last in _thirds(hidden_lines)]
-    addresses.extend(parts)
-    out.extend(f"next: ctx get {address}" for address in [*parts, *following][:PARTS])
+    parts = [f"{region.base} --lines {first}:{last}" for first, last in _thirds([n for n in numbers if n not in whole])]
+    addresses.extend(part for part in parts if part not in addresses)
+    out.extend(f"next: ctx get {part}" for part in parts)
     return out, addresses
 
 
@@ -107,37 +112,36 @@ def _thirds(lines: Sequence[int]) -> list[tuple[int, int]]:
 
 def _zoom_line(store: Store, region: Region, *, header: str, budget_tokens: int) -> Reply:
     """One line, or columns of one: its edges, and spans that partition what lies between."""
-    columns = region.columns
-    text = region.columns_text() if columns else _masked_line(region)
-    first = columns[0] if columns else 1
-    keep = max(40, min(len(text) // 4, budget_tokens))
-    inner = (first + keep, first + len(text) - keep)
-    step = max(1, -(-(inner[1] - inner[0]) // PARTS))
+    line = region.traced()
+    first, end = region.columns or (1, len(line.shown) + 1)
+    end = min(end, len(line.shown) + 1)
+    keep = max(LEAST_COLUMNS, min((end - first) // 4, budget_tokens // 2))
+    if end - first <= 2 * keep:
+        text = visible(line.readable(first - 1, end - 1)) + "\n"
+        return Reply(text=guarded(text), body=region.raw(), header=header, handle=region.handle)
+    inner = (first + keep, end - keep)
+    step = -(-(inner[1] - inner[0]) // PARTS)
     spans = [_span(region, at, min(at + step, inner[1])) for at in range(inner[0], inner[1], step)]
-    stored = store.add_spans(region.handle, spans)
-    hidden = text[keep : len(text) - keep]
-    if stored:
+    if region.handle != "last" and store.add_spans(region.handle, spans):
         addresses = [f"{region.base} --span {span.token}" for span in spans]
-    else:
-        begin, end = region.view.raw_range(region.first_line, region.first_line)
-        addresses = [f"{region.base} --bytes {begin}:{end}"]
-    mark = f" … {number(len(hidden.encode('utf-8', 'replace')))} bytes omitted … "
-    from ctx.safety.control import GUTTER, visible
-
-    lines = [
-        f"detail: {region.base} line {region.first_line}, columns {first}:{first + len(text)}",
-        GUTTER + visible(text[:keep]) + mark + visible(text[len(text) - keep :]),
+    else:  # nothing can be named; what the line holds can be had by its bytes
+        begin, stop = region.view.raw_range(region.first_line, region.first_line)
+        addresses = [f"{region.base} --bytes {begin}:{stop}"]
+    hidden = len(line.readable(inner[0] - 1, inner[1] - 1).encode("utf-8", "replace"))
+    head, tail = (visible(line.readable(*edge)) for edge in ((first - 1, inner[0] - 1), (inner[1] - 1, end - 1)))
+    rows = [
+        f"detail: {region.base} line {region.first_line}, columns {first}:{end}",
+        f"{GUTTER}{head} … {number(hidden)} bytes omitted … {tail}",
         *(f"next: ctx get {address}" for address in addresses),
     ]
     return Reply(
-        text="\n".join(lines) + "\n", body=region.raw(), header=header, addresses=tuple(addresses), complete=False
+        text="\n".join(rows) + "\n",
+        body=region.raw(),
+        header=header,
+        addresses=tuple(addresses),
+        complete=False,
+        handle=region.handle,
     )
-
-
-def _masked_line(region: Region) -> str:
-    from dataclasses import replace
-
-    return replace(region, columns=(1, 1 << 40)).columns_text()
 
 
 def _span(region: Region, first_col: int, end_col: int) -> Span:
