@@ -21,29 +21,30 @@ _TRIGGERS = (
     "--user", "--proxy-u", "whsec_", "passphrase",
 )  # fmt: skip
 
+# What stands before each of them is no letter or digit; a word boundary would let one hide in `test_<token>`.
 _SHAPES: tuple[tuple[str, str], ...] = (
-    ("aws-key", r"\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}\b"),
-    ("github-token", r"\bgh[pousr]_[A-Za-z0-9]{30,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
-    ("gitlab-token", r"\bgl(?:pat|dt|rt|cbt|ptt|soat)-[A-Za-z0-9_-]{20,255}"),
-    ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,255}|\bxapp-[0-9]-[A-Za-z0-9-]{10,255}"),
-    ("slack-webhook", r"\bhooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,255}"),
-    ("stripe-key", r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,255}\b|\bwhsec_[A-Za-z0-9]{16,255}\b"),
-    ("google-key", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])|\bya29\.[A-Za-z0-9_-]{20,512}"),
-    ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{16,255}"),
-    ("openai-key", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,255}"),
-    ("npm-token", r"\bnpm_[A-Za-z0-9]{30,255}\b"),
-    ("pypi-token", r"\bpypi-[A-Za-z0-9_-]{16,1024}"),
-    ("sendgrid-key", r"\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}"),
-    ("huggingface-token", r"\bhf_[A-Za-z0-9]{30,255}\b"),
-    ("digitalocean-token", r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
-    ("shopify-token", r"\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}\b"),
-    ("docker-token", r"\bdckr_pat_[A-Za-z0-9_-]{20,255}"),
-    ("linear-key", r"\blin_api_[A-Za-z0-9]{32,255}\b"),
-    ("nvidia-key", r"\bnvapi-[A-Za-z0-9_-]{40,255}"),
-    ("figma-token", r"\bfig[dou]_[A-Za-z0-9_-]{30,255}"),
-    ("square-token", r"\bsq0[a-z]{3}-[A-Za-z0-9_-]{22,64}"),
-    ("age-key", r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,64}\b"),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{0,4096}"),
+    ("aws-key", r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("github-token", r"gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255}"),
+    ("gitlab-token", r"gl(?:pat|dt|rt|cbt|ptt|soat)-[A-Za-z0-9_-]{20,255}"),
+    ("slack-token", r"xox[abeoprs]-[A-Za-z0-9-]{10,255}|xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
+    ("slack-webhook", r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,255}"),
+    ("stripe-key", r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,255}|whsec_[A-Za-z0-9]{16,255}"),
+    ("google-key", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])|ya29\.[A-Za-z0-9_-]{20,512}"),
+    ("anthropic-key", r"sk-ant-[A-Za-z0-9_-]{16,255}"),
+    ("openai-key", r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,255}"),
+    ("npm-token", r"npm_[A-Za-z0-9]{30,255}"),
+    ("pypi-token", r"pypi-[A-Za-z0-9_-]{16,1024}"),
+    ("sendgrid-key", r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}"),
+    ("huggingface-token", r"hf_[A-Za-z0-9]{30,255}"),
+    ("digitalocean-token", r"do[opr]_v1_[a-f0-9]{64}(?![A-Za-z0-9])"),
+    ("shopify-token", r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}(?![A-Za-z0-9])"),
+    ("docker-token", r"dckr_pat_[A-Za-z0-9_-]{20,255}"),
+    ("linear-key", r"lin_api_[A-Za-z0-9]{32,255}"),
+    ("nvidia-key", r"nvapi-[A-Za-z0-9_-]{40,255}"),
+    ("figma-token", r"fig[dou]_[A-Za-z0-9_-]{30,255}"),
+    ("square-token", r"sq0[a-z]{3}-[A-Za-z0-9_-]{22,64}"),
+    ("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,64}"),
+    ("jwt", r"eyJ[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{0,4096}"),
 )
 _SCHEMES = "(?i:bearer|basic|token|digest|apikey|bot)"
 _AUTHORIZATION = (
@@ -92,7 +93,8 @@ _HASH_ALGORITHM = re.compile(r"^(?:sha(?:1|256|384|512)|md5|blake\w*)[-:=]", re.
 @lru_cache(maxsize=1)
 def _patterns() -> tuple["re.Pattern[str]", ...]:
     """Compiled on first need: a command without a trigger word never pays for them."""
-    shapes = "|".join(f"(?P<k{number}>{pattern})" for number, (_, pattern) in enumerate(_SHAPES))
+    kinds = "|".join(f"(?P<k{number}>{pattern})" for number, (_, pattern) in enumerate(_SHAPES))
+    shapes = f"(?<![A-Za-z0-9])(?:{kinds})"
     sources = (shapes, _AUTHORIZATION, _BEARER, _HEADER, _COOKIES, _URL_USER, _QUOTED, _BARE, _OPTION, _USER_OPTION)
     return tuple(re.compile(source, re.ASCII) for source in sources)
 
@@ -152,6 +154,8 @@ class Redactor:
 
     def _shape(self, match: "re.Match[str]") -> str:
         kind = _SHAPES[int((match.lastgroup or "k0")[1:])][0]
+        if kind == "openai-key" and not any(character.isdigit() for character in match[0]):
+            return match[0]  # a name of words, such as `sk-learn-compatible-estimators`
         return self._mask(kind, match[0])
 
     def _secret(self, kind: str, value: str, *, least: int) -> str:

@@ -30,6 +30,9 @@ _URL = _WORD + "-_"
 # (text with {} where the secret stands, the secret)
 SECRETS = [
     ("key {} used", "AKIA" + drawn(16, _UPPER)),
+    ("tests/test_{}.py", "ghp_" + drawn(36)),
+    ("x_{}_y", "AKIA" + drawn(16, _UPPER)),
+    ("long {}", "github_pat_" + drawn(200)),
     ("session {}", "ASIA" + drawn(16, _UPPER)),
     ("push with {}", "ghp_" + drawn(36)),
     ("oauth {}", "gho_" + drawn(36)),
@@ -180,6 +183,9 @@ CODE = [
     "FAILED tests/test_auth.py::test_secret_token - KeyError: 'token'",
     "tests/test_auth.py:12:5: S105 Possible hardcoded password assigned to: token",
     "sk-learn and sk-image are short names",
+    "pip install sk-learn-compatible-estimators",
+    "task-ghp_and_other_names",
+    "disk-usage-of-the-whole-machine-2026",
     "-----BEGIN CERTIFICATE-----",
     'if "-----BEGIN RSA PRIVATE KEY-----" in text:',
     "    raise ValueError('no PRIVATE KEY in the file')",
