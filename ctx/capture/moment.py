@@ -1,8 +1,9 @@
 """The clock of captures: observed, never part of a digest."""
 
-from datetime import UTC, datetime
+import time
 
 
 def now() -> str:
     """RFC 3339, UTC, milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment = time.time_ns() // 1_000_000
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment // 1000)) + f".{moment % 1000:03d}Z"

@@ -11,7 +11,6 @@ there only where the command has ended and its capture could not be stored.
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -110,7 +109,7 @@ class Spool:
         """Remove the folder: only after its content was published."""
         self.close()
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            _remove(self.folder)
         self._unlock()
 
     def leave(self, facts: CaptureFacts) -> Path | None:
@@ -145,7 +144,7 @@ def open_spool(root: Path, state: SpoolState) -> Spool:
         folder = private_folder(root, "spool", f"{os.getpid()}-{os.urandom(4).hex()}")
         lack = no_space(folder)
         if lack:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             return Spool(folder=None, error=lack)
         owner = {
             "pid": os.getpid(),
@@ -219,7 +218,7 @@ class Orphan:
 
     def remove(self) -> None:
         """Remove it: only after its content was published."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _remove(self.folder)
         self.release()
 
     def release(self) -> None:
@@ -370,3 +369,11 @@ def _alive(pid: str) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _remove(folder: Path) -> None:
+    """Take a spool away: a flat folder of our own files; what cannot go stays for the next start."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            os.unlink(entry.path)
+        os.rmdir(folder)
