@@ -216,7 +216,7 @@ class StreamReader:
             elif (head := parse_row(line)) is not None and head.dialect == newest.head.dialect:
                 self._body = ""
                 return False
-        elif not (line[0] in " \t" or _NUMBERED.match(line)) or parse_row(line) is not None:
+        elif not (line[0] in " \t" or _NUMBERED.match(line) or line.startswith("...")) or parse_row(line) is not None:
             return False
         newest.last = number
         return True
