@@ -32,6 +32,8 @@ class TracedLine:
     """Runs of `shown` and the runs of `masked` behind them."""
     maskings: tuple[_Edit, ...]
     """Runs of `masked` and the runs of `raw` behind them."""
+    held: frozenset[_Edit]
+    """Those of them behind which lies a secret, or a part of one: a reader does not get them back."""
 
     def readable(self, first: int, end: int) -> str:
         """Columns `first`..`end` (0-based, half-open) of `shown` for a reader: real text, secrets masked."""
@@ -41,11 +43,26 @@ class TracedLine:
             if stop <= first or start >= end:
                 continue
             if start >= first:
-                out.append(self._raw(position, start))
-                out.append(self.shown[start:stop])
+                out += (self._unmasked(position, start), self.shown[start:stop])
             position = stop
         if position < end:
-            out.append(self._raw(position, end))
+            out.append(self._unmasked(position, end))
+        return "".join(out)
+
+    def _unmasked(self, first: int, end: int) -> str:
+        """Columns that hold no redacted run; masked runs as they were, but for those that would bring back a secret."""
+        low, high = (_old(self.redactions, min(place, len(self.shown))) for place in (first, end))
+        out: list[str] = []
+        position = low
+        for run in self.maskings:
+            start, stop, old_start, old_stop = run
+            if stop <= low or start >= high or run in self.held:
+                continue
+            if start >= low:
+                out += (self.masked[position:start], self.raw[old_start:old_stop])
+            position = stop
+        if position < high:
+            out.append(self.masked[position:high])
         return "".join(out)
 
     def readable_raw(self, first: int, end: int) -> str:
@@ -81,7 +98,17 @@ def traced_line(raw: str, masker: Masker, *, secret: bool = False) -> TracedLine
             masked, maskings = _substituted(masked, maskings, rule.pattern, rule.replacement)
     shown = Redactor().key_line(masked) if secret else Redactor().redact(masked)
     redactions = [] if shown == masked else _aligned(shown, masked)
-    return TracedLine(shown, masked, raw, tuple(redactions), tuple(maskings))
+    held: set[_Edit] = set()
+    if maskings:
+        bare = Redactor().redact(raw)
+        secrets = [] if bare == raw else _aligned(bare, raw)
+        held = {run for run in maskings if _meets(run[2:], secrets) or _meets(run[:2], redactions)}
+    return TracedLine(shown, masked, raw, tuple(redactions), tuple(maskings), frozenset(held))
+
+
+def _meets(run: "tuple[int, ...]", edits: list[_Edit]) -> bool:
+    """Whether a run of the old text of `edits` has a part in one of them."""
+    return any(run[0] < old_stop and old_start < run[1] for _, _, old_start, old_stop in edits)
 
 
 def _old(edits: "tuple[_Edit, ...] | list[_Edit]", place: int) -> int:

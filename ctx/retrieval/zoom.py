@@ -38,12 +38,13 @@ def _zoom_lines(region: Region, *, header: str, budget_tokens: int) -> Reply:
     edge = EDGE_LINES
     while True:
         shown = _chosen(region, numbers, edge)
-        out, addresses = _lines(region, numbers, shown)
-        if edge == 1 or tok("\n".join(out)) <= budget_tokens:
+        rows, addresses = _lines(region, numbers, shown)
+        text = "\n".join([f"detail: {region.base} {_selector(region)}, {plural(len(numbers), 'line')}", *rows]) + "\n"
+        if edge == 1 or tok(text) <= budget_tokens:
             break
         edge //= 2
     return Reply(
-        text="\n".join([f"detail: {region.base} {_selector(region)}, {plural(len(numbers), 'line')}", *out]) + "\n",
+        text=text,
         body=region.raw(),
         header=header,
         addresses=tuple(addresses),
