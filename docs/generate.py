@@ -33,6 +33,7 @@ what to do. `CTX_DEBUG=1` adds the traceback.
 Environment: `CTX_STORE` where captures are kept (default: the state folder of the user), `CTX_EPOCH` the policy table,
 `CTX_DELIVERY` `raw` or `digest` for `ctx run`, `CTX_SESSION` an id that captures are noted under.
 """
+LISTED = 3
 BEGIN, END = "<!-- receipt -->", "<!-- end of receipt -->"
 
 
@@ -115,12 +116,19 @@ def _statement(path: Path) -> dict[str, Any]:
 
 
 def receipt_excerpt(path: Path) -> str:
-    """What `nox -s receipts` printed of a receipt, with the table over all families and without the other tables."""
+    """What `nox -s receipts` printed of a receipt: long lists after three entries and the families' tables cut."""
     text = terminal_text(_statement(path)).rstrip().split("\n")
     first_table = next(n for n, line in enumerate(text) if re.fullmatch(r"[a-z]+: [0-9,]+ cases?", line))
     overall = next(n for n, line in enumerate(text) if line.startswith("overall: "))
-    kept = [*text[:first_table], "...", "", *text[overall:]]
-    return "\n".join(line.rstrip() for line in kept)
+    kept: list[str] = []
+    entries = 0
+    for line in text[:first_table]:
+        entries = entries + 1 if line.startswith("  ") else 0
+        if entries <= LISTED:
+            kept.append(line.rstrip())
+        elif entries == LISTED + 1:
+            kept.append("  ...")
+    return "\n".join([*kept, "...", "", *(line.rstrip() for line in text[overall:])])
 
 
 def readme_with(path: Path, readme: str) -> str:

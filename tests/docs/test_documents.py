@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from referee import protocol, summarise
 from referee.arms import command
 from referee.controls import NAMES
 from referee.gate.reasons import HOLDING, REJECTING, ReasonCode
+from referee.receipts.summary import terminal_text
 from referee.stats.decide import Finding, Rule
 from referee.stats.interval import Method
 from tests.docs.documents import ROOT, Clone, blocks, documents, walk
@@ -65,14 +67,41 @@ def test_every_command_prints_what_the_document_shows(path: Path, tmp_path: Path
     assert not problems_of(path, Clone.make(tmp_path))
 
 
-def test_the_receipt_of_the_receipts_page_has_the_paths_that_the_page_lists(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The receipt that the commands of docs/receipts.md write."""
+    folder = tmp_path_factory.mktemp("receipts")
+    assert not problems_of(RECEIPTS, Clone.make(folder))
+    return folder / "clone" / "judged" / "receipt.json"
+
+
+def test_the_receipt_of_the_receipts_page_has_the_paths_that_the_page_lists(judged: Path) -> None:
     """Both ways: every listed path is in the receipt that its commands write, and every path of it is listed."""
-    assert not problems_of(RECEIPTS, Clone.make(tmp_path))
-    receipt = json.loads((tmp_path / "clone" / "judged" / "receipt.json").read_bytes())
+    receipt = json.loads(judged.read_bytes())
     listed = set(listed_paths()) - {"predicate.reproducible"}
     written = {generic(path) for path in leaves(receipt)}
     assert {path for path in written if not any(below(path, known) for known in listed)} == set()
     assert {known for known in listed if not any(below(path, known) for path in written)} == set()
+
+
+def test_the_table_of_the_readme_is_what_a_receipt_says(judged: Path) -> None:
+    """Between its marks, and nothing beside them: cut where lists are long, never altered."""
+    spec = spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec
+    assert spec.loader
+    generate = module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    readme = generate.readme_with(judged, "before\n<!-- receipt -->\nold\n<!-- end of receipt -->\nafter\n")
+    head, block, tail = re.split("<!-- receipt -->\n|<!-- end of receipt -->\n", readme)
+    assert (head, tail) == ("before\n", "after\n")
+    (shown,) = blocks(block)
+    lines = [line for line in shown.lines if line.strip() != "..."]
+    rest = iter(line.rstrip() for line in terminal_text(json.loads(judged.read_bytes())).split("\n"))
+    assert all(line in rest for line in lines), "in the order in which they were printed"
+    assert lines[0].startswith("verdict: ")
+    assert any(line.startswith("overall: ") for line in lines)
+    reasons = lines[: next(n for n, line in enumerate(lines) if line.startswith("reversals"))]
+    assert sum(line.startswith("  ") for line in reasons) == generate.LISTED, "its receipt is held for more reasons"
 
 
 def below(path: str, known: str) -> bool:
