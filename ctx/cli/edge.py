@@ -22,8 +22,8 @@ def guarded(verb: str, work: Callable[[], int]) -> int:
         sys.stdout.flush()
     except CtxError as error:
         debug()
-        for line in str(error).splitlines():
-            sys.stderr.write(f"ctx {verb}: {line}\n")
+        for line in str(error).split("\n"):
+            sys.stderr.write(_shown(f"ctx {verb}: {line}") + "\n")
         return int(error.exit_code)
     except BrokenPipeError:
         # Python flushes stdout again on exit; there is nobody left to read it.
@@ -37,14 +37,22 @@ def guarded(verb: str, work: Callable[[], int]) -> int:
     except OSError as error:
         debug()
         where = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(f"ctx {verb}: {where}{error.strerror or error}\n")
+        sys.stderr.write(_shown(f"ctx {verb}: {where}{error.strerror or error}") + "\n")
         return int(ExitCode.ENVIRONMENT)
     except Exception as error:  # a fault of ours: one line all the same, and the traceback on request
         debug()
         what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        sys.stderr.write(f"ctx {verb}: a fault in ctx itself: {what}; CTX_DEBUG=1 shows where\n")
+        sys.stderr.write(_shown(f"ctx {verb}: a fault in ctx itself: {what}; CTX_DEBUG=1 shows where") + "\n")
         return int(ExitCode.ENVIRONMENT)
     return status
+
+
+def _shown(message: str) -> str:
+    """A message may repeat what a user pasted: secrets masked, control characters visible (S18.3, S18.6)."""
+    from ctx.safety.control import visible
+    from ctx.safety.redact import Redactor
+
+    return visible(Redactor().redact(message))
 
 
 def debug() -> None:
@@ -100,5 +108,5 @@ def write_json(document: dict[str, Any]) -> None:
 
 def say(verb: str, message: str) -> None:
     """A line on stderr."""
-    sys.stderr.write(f"ctx {verb}: {message}\n")
+    sys.stderr.write(_shown(f"ctx {verb}: {message}") + "\n")
     sys.stderr.flush()

@@ -83,6 +83,8 @@ class Session:
     """The totals line; a cut or very quiet run has none."""
     headings: tuple[int, int] | None = None
     """Up to where block headings were counted, and how many."""
+    captured: tuple[int, int] | None = None
+    """Up to where captured sections were looked for, and where the last of them begins (-1: nowhere)."""
 
     @property
     def totals(self) -> Totals | None:
@@ -112,7 +114,8 @@ _LATER = re.compile(
 _RESULTS = re.compile(rb"Results \([0-9]+(?:\.[0-9]+)?s\):\r?\n")
 _RESULT_ROW = re.compile(rb" {3,}([0-9]+) ([a-z]+)\r?(?:\n|\Z)")
 _RESULT_NOTE = re.compile(rb"(?:\r?| {5,}- [^\n]*)(?:\n|\Z)")
-_CAPTURED = re.compile(rb"(?:\A|\n)-+ Captured \w+ (?:setup|call|teardown) -+\r?\n")
+CAPTURED = re.compile(rb"(?:\A|\n)-+ Captured \w+ (?:setup|call|teardown) -+\r?\n")
+"""The heading of what a test printed."""
 HEADER = re.compile(rb"\n(_+) ([^\n]*\S) _+\r?(?=\n|\Z)")
 """A block's own heading, inside ERRORS, FAILURES and PASSES."""
 PROGRESS = re.compile(
@@ -251,7 +254,7 @@ def split_sessions(data: bytes, *, green_exit: bool = False) -> list[Session]:
     for index, anchor in enumerate(anchors):
         current.anchors.append(anchor)
         if anchor.mark is Mark.START:
-            inside = _CAPTURED.search(data, current.start, anchor.start) is not None
+            inside = CAPTURED.search(data, current.start, anchor.start) is not None
             if current.header is None and len(current.anchors) == 1 and not inside:
                 current.header = anchor
             else:
@@ -298,7 +301,41 @@ def _closes(data: bytes, session: Session, totals: Anchor, anchors: list[Anchor]
         return False
     if after.mark is not Mark.START and not PROGRESS.search(data, totals.end - 1, after.start):
         return False
+    if _is_captured(data, session, totals) and (
+        (session.header is not None and after.mark is not Mark.START) or _summed_up_later(data, session, anchors, index)
+    ):
+        # The next run of a tool that prints a banner begins with one, and no run names the blocks of another one:
+        # a test printed these totals.
+        return False
     return _fits_blocks(data, session, totals, between=True, green_exit=green_exit)
+
+
+def _is_captured(data: bytes, session: Session, totals: Anchor) -> bool:
+    """Whether the last heading before `totals` is that of what a test printed."""
+    upto, found = session.captured or (session.start, -1)
+    for match in CAPTURED.finditer(data, upto, totals.start):
+        found = match.start()
+    session.captured = (max(upto, totals.start - 1), found)
+    ruled = (Mark.SUMMARY, Mark.FAILING, Mark.LATER, Mark.RERUNS)
+    last = next((a.start for a in reversed(session.anchors) if a.mark in ruled and a.start < totals.start), -1)
+    return found > last
+
+
+def _summed_up_later(data: bytes, session: Session, anchors: list[Anchor], index: int) -> bool:
+    """Whether the last summary of the stream stands behind anchor `index` and names the first block of `session`."""
+    first = next((a for a in session.anchors if a.mark is Mark.FAILING), None)
+    place = next((p for p in range(len(anchors) - 1, index, -1) if anchors[p].mark is Mark.SUMMARY), None)
+    name = _first_name(data, first) if first is not None else b""
+    if place is None or not name:
+        return False
+    end = anchors[place + 1].start if place + 1 < len(anchors) else len(data)
+    return _rows_name(data[anchors[place].end : end], name)
+
+
+def _rows_name(rows: bytes, name: bytes) -> bool:
+    """Whether rows of a summary name a function (behind `::`) or a file that could not be loaded."""
+    before = rb"(?:[ /]|\A)" if b"/" in name or b"." in name else rb"(?:::|\.)"
+    return re.search(before + re.escape(name) + rb"(?!\w)", rows) is not None
 
 
 _OTHER_BLOCK = re.compile(rb"\n[=-]{60,}\r?\n(?:FAIL|ERROR|CRITICAL): ")
@@ -336,7 +373,8 @@ def _fits_blocks(data: bytes, session: Session, totals: Anchor, *, between: bool
         return True
     if last.mark is Mark.SUMMARY:
         # The rows name the first block of their own run; those of an inner report name the inner test.
-        return _first_name(data, first) in data[last.end : totals.start]
+        name = _first_name(data, first)
+        return not name or _rows_name(data[last.end : totals.start], name)
     # Counted onwards from the last question, so that a thousand look-alikes cost one pass.
     later = next((a.start for a in before if a.mark is Mark.LATER and a.start > first.start), totals.start)
     upto, blocks = session.headings or (first.end - 1, 0)

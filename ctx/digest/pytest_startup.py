@@ -5,11 +5,12 @@ progress and the totals (`INTERNALERROR>`).
 """
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from ctx.digest.pytest_blocks import split_class
 from ctx.digest.pytest_rows import decode
-from ctx.digest.pytest_sections import Mark, Session, line_end, line_text
+from ctx.digest.pytest_sections import CAPTURED, HEADER, Anchor, Mark, Session, line_end, line_text
 
 _CONFTEST = re.compile(rb"(?:\A|\n)ImportError while loading conftest '([^'\n]+)'\.?\r?(?=\n|\Z)")
 _USAGE = re.compile(rb"(?:\A|\n)(?:ERROR: )?usage: [^\n]*(?:pytest|py\.test)[^\n]*")
@@ -85,9 +86,16 @@ def _conftest(head: bytes, match: "re.Match[bytes]") -> Trouble:
     return Trouble("conftest", path, name, text, path, line, begin, end)
 
 
-def internal_error(data: bytes, session: Session) -> Trouble | None:
-    """The `INTERNALERROR>` lines of a run as one message with the innermost frame."""
+def internal_error(data: bytes, session: Session, *, exit_code: int | None = None) -> Trouble | None:
+    """The `INTERNALERROR>` lines of a run as one message with the innermost frame.
+
+    A test may print such lines. The runner's own stand before its blocks, or they are its last word: in a run that
+    reached its totals, what a block captured is text, and so is everything where the exit status is one of tests that
+    ran, since a crash ends with 3 (or, through a pipe, with 0).
+    """
     marks = session.of(Mark.CRASH)
+    if marks and session.closing is not None:
+        marks = [] if exit_code in _RAN else _outside_captured(data, session, marks)
     if not marks:
         return None
     start, end = marks[0].start, marks[-1].end
@@ -103,6 +111,23 @@ def internal_error(data: bytes, session: Session) -> Trouble | None:
             if found:
                 name, text = found, rest
     return Trouble("internal", "INTERNALERROR", name, text, path, line, start, end)
+
+
+_RAN = (1, 2, 5)
+"""Exit statuses of a runner that did not crash: tests failed, interrupted, none collected."""
+
+
+def _outside_captured(data: bytes, session: Session, marks: list[Anchor]) -> list[Anchor]:
+    """The marks that do not lie in a captured section of a block, which ends at the next block's heading."""
+    end = marks[-1].start
+    captured = [match.end() for match in CAPTURED.finditer(data, session.start, end)]
+    headings = [match.end() for match in HEADER.finditer(data, session.start, end)]
+    found = []
+    for mark in marks:
+        section, heading = bisect_right(captured, mark.start), bisect_right(headings, mark.start)
+        if section == 0 or (heading > 0 and headings[heading - 1] > captured[section - 1]):
+            found.append(mark)
+    return found
 
 
 def fatal_error(data: bytes) -> Trouble | None:

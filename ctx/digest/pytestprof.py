@@ -212,7 +212,7 @@ def _troubles(
         if not sessions or other is not view or refused:
             found += [(other, trouble) for trouble in startup_troubles(other.screen, refused=refused)]
     for facts in sessions:
-        trouble = internal_error(view.screen, facts.session)
+        trouble = internal_error(view.screen, facts.session, exit_code=ctx.manifest.exit_code)
         if trouble is not None:
             found.append((view, trouble))
     if not any(facts.totals for facts in sessions):
