@@ -113,8 +113,12 @@ def render_run_digest(
     plan = resolve(graph, contract, bounds, session, epoch, ctx.focus)
     body = _body(graph, contract, plan, epoch_id=epoch.epoch_id)
     text, addresses = body.text, body.addresses
-    if own is not None:
-        text, addresses = own, _addresses_in(own)
+    if own is not None and plan.rung is not Rung.INLINE:
+        own = _safe_rendering(own, ctx)
+        if _may_replace(own, graph, plan, contract):
+            text, addresses = own, _addresses_in(own)
+        else:
+            declined = (*declined, (profile.version, "its own rendering was refused: too large, or with addresses"))
     return Rendered(
         text=text,
         receipt=body.receipt,
@@ -140,6 +144,18 @@ def render_run_digest(
         host_paths=host_paths,
         sizes=sizes,
     )
+
+
+def _safe_rendering(text: str, ctx: DigestContext) -> str:
+    """What a profile rendered by itself, after safety: it may hold captured text as it came (S18.8)."""
+    return "\n".join(visible(line) for line in ctx.redactor.redact(text).split("\n"))
+
+
+def _may_replace(own: str, graph: EvidenceGraph, plan: DeliveryPlan, contract: Contract) -> bool:
+    """Whether a profile's own rendering keeps the bounds that hold for every digest (S6.4, S6.7, S2.7)."""
+    size = tok(own)
+    smaller = graph.artifact is None or size < graph.masked_tokens
+    return size <= contract.ceiling_tokens and smaller and (plan.addresses or not _addresses_in(own))
 
 
 def _sizes(

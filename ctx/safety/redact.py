@@ -21,7 +21,8 @@ _TRIGGERS = (
     "--user", "--proxy-u", "whsec_", "passphrase",
 )  # fmt: skip
 
-# What stands before each of them is no letter or digit; a word boundary would let one hide in `test_<token>`.
+# What stands before each of them is no letter or digit, or the end of a colour; a word boundary would let one hide in
+# `test_<token>`.
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("aws-key", r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     ("github-token", r"gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255}"),
@@ -94,7 +95,7 @@ _HASH_ALGORITHM = re.compile(r"^(?:sha(?:1|256|384|512)|md5|blake\w*)[-:=]", re.
 def _patterns() -> tuple["re.Pattern[str]", ...]:
     """Compiled on first need: a command without a trigger word never pays for them."""
     kinds = "|".join(f"(?P<k{number}>{pattern})" for number, (_, pattern) in enumerate(_SHAPES))
-    shapes = f"(?<![A-Za-z0-9])(?:{kinds})"
+    shapes = rf"(?:(?<![A-Za-z0-9])|(?<=[0-9;]m)|(?<=\[m))(?:{kinds})"
     sources = (shapes, _AUTHORIZATION, _BEARER, _HEADER, _COOKIES, _URL_USER, _QUOTED, _BARE, _OPTION, _USER_OPTION)
     return tuple(re.compile(source, re.ASCII) for source in sources)
 

@@ -31,6 +31,8 @@ _URL = _WORD + "-_"
 SECRETS = [
     ("key {} used", "AKIA" + drawn(16, _UPPER)),
     ("tests/test_{}.py", "ghp_" + drawn(36)),
+    ("\x1b[31m{}\x1b[m", "ghp_" + drawn(36)),
+    ("␛[1;31m{}␛[m and", "glpat-" + drawn(20)),
     ("x_{}_y", "AKIA" + drawn(16, _UPPER)),
     ("long {}", "github_pat_" + drawn(200)),
     ("session {}", "ASIA" + drawn(16, _UPPER)),
