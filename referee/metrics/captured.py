@@ -59,6 +59,13 @@ class Captured:
             return found
         return [place for place, line in enumerate(self._letters) if part in line]
 
+    def size(self, first: int, end: int) -> tuple[int, int]:
+        """Lines and characters of lines `first` up to `end`, half-open; a last line without text is none."""
+        lines = self.text.lines[first:end]
+        if lines and not lines[-1] and end >= len(self.text.lines):
+            lines = lines[:-1]
+        return len(lines), sum(len(line) + 1 for line in lines)
+
     def __len__(self) -> int:
         return len(self._letters)
 

@@ -6,7 +6,9 @@ An item that is not visible is declared left out by one of three statements in t
   of them. A count of lines is not in their unit, and a total alone says how many there are, not that some are missing;
 * a statement that the list is not whole (`PARTIAL`, `incomplete`);
 * a mark at its place: a mark of left-out lines, characters or bytes between captured lines that stand before and after
-  the item in the output (or at an end of the delivery).
+  the item in the output (or at an end of the delivery). Where the arm's own words stand on one side of it, its count
+  must be that of what is left out between the other side and the end of the output: a footer may follow a cut, while
+  a sum over the whole output stands nowhere in particular.
 """
 
 import re
@@ -20,6 +22,8 @@ from referee.readers.recognisers import LINE_CHARACTERS, Recognisers, recogniser
 
 NEAR = 3
 """A finding is told over some lines: one that stands so near to a cut may have lost a part to it."""
+MARK_CHARACTERS = 100
+_SAID = re.compile(r"(?i)(?P<count>\d[\d,]*) (?:of \d[\d,]* )?(?:more )?(?P<unit>lines?|characters?|chars|bytes)\b")
 _Gap = tuple[int, int]
 """First and last line of the output, 0-based and inclusive, that a mark may stand for."""
 
@@ -73,7 +77,23 @@ def _gaps(text: Text, output: Captured, address_pattern: str, known: Recognisers
         after = _bound(text, index, 1, output, address, known)
         if before is not None and after is not None:
             gaps.append((before, after))
+        elif before is not None and _counts(text.lines[index], output.size(before + 1, len(output))):
+            gaps.append((before, len(output)))
+        elif after is not None and _counts(text.lines[index], output.size(0, after)):
+            gaps.append((0, after))
     return gaps
+
+
+def _counts(mark: str, size: tuple[int, int]) -> bool:
+    """Whether a mark says about as many lines, or characters, as a part of the output has."""
+    matched = _SAID.search(mark)
+    if matched is None:
+        return False
+    said = int(matched["count"].replace(",", ""))
+    lines, characters = size
+    if matched["unit"].lower().startswith("line"):
+        return abs(said - lines) <= NEAR
+    return abs(said - characters) <= max(characters // 20, MARK_CHARACTERS)
 
 
 def is_mark(line: str, known: Recognisers) -> bool:

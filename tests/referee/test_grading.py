@@ -61,6 +61,7 @@ def test_where_nothing_is_to_name_saying_so_is_right_and_finding_nothing_is_not(
         ("src/a.py:3:8", False),
         ("src/a.py:4:7", False),
         ("src/ba.py:3:7", False),
+        ("rc/a.py:3:7", False),
         ("F821 undefined name", False),
     ],
 )

@@ -100,6 +100,16 @@ def test_a_text_that_differs_elsewhere_is_marked_and_a_row_that_does_is_a_proble
     assert {(row.case, row.arm) for row in results.rows if not row.deterministic} == {(NAMES[1], "ctx")}
     assert results.repeat_problem == ""
 
+    eight = NAMES[0]
+    own = tuple(("x", *row[1:]) if (row[0], row[3]) == (eight, "ctx") else row for row in honest[0].rows)
+    moved = {**honest[0].digests, eight: "0" * 64}
+    monkeypatch.setattr(
+        module, "runs_elsewhere", lambda *arguments, **values: [replace(honest[0], digests=moved, rows=own)]
+    )
+    results = run_cases(fixed(), chosen, workers=1)
+    assert {(row.case, row.arm) for row in results.rows if not row.deterministic} == {(eight, "ctx")}
+    assert results.repeat_problem == ""
+
     bent = (("pytest/iniconfig-pass", *honest[0].rows[0][1:]), *honest[0].rows[1:])
     monkeypatch.setattr(module, "runs_elsewhere", lambda *arguments, **values: [replace(honest[0], rows=bent)])
     assert "another result" in run_cases(fixed(), chosen, workers=1).repeat_problem

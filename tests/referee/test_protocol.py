@@ -231,6 +231,17 @@ def test_the_first_commit_is_the_oldest_that_holds_these_bytes(git: Git, file: P
     assert (registration_of(file).committed, registration_of(file).first_commit) == (True, second)
 
 
+def test_bytes_that_an_older_commit_held_are_on_record_since_then_but_not_committed_now(git: Git, file: Path) -> None:
+    """Taken back in the work tree, then in a commit: the oldest commit that held them counts."""
+    first = commit(git)
+    file.write_text(TEXT + "alpha = 0.1\n")
+    commit(git)
+    file.write_text(TEXT)
+    assert (registration_of(file).committed, registration_of(file).first_commit) == (False, first)
+    commit(git)
+    assert (registration_of(file).committed, registration_of(file).first_commit) == (True, first)
+
+
 def test_a_staged_change_is_uncommitted(git: Git, file: Path) -> None:
     """Only what a commit holds is on record."""
     commit(git)

@@ -139,6 +139,7 @@ def test_a_fault_of_the_baseline_is_no_reason() -> None:
     """Only the treatment is judged."""
     bad = replace(BASELINE, false_claims=5, lost=9, undeclared_omissions=3, arm_error="x", deterministic=False)
     assert decide(evidence(rows=[bad, ROW])).verdict is Verdict.PROMOTE
+    assert decide(evidence(rows=[ROW, bad])).verdict is Verdict.PROMOTE
 
 
 def test_a_long_list_of_cases_is_cut_but_its_count_is_whole() -> None:

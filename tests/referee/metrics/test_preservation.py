@@ -144,6 +144,12 @@ HEAD, TAIL = RAW.splitlines()[:32], RAW.splitlines()[-3:]
         (lines(*HEAD, "... 7 lines omitted"), 0),
         (lines(*HEAD, "... 7 lines omitted: kept:rest"), 0),
         (lines(*HEAD), 5),
+        (lines("the run of today", "... 33 lines omitted", *RAW.splitlines()[33:], "that was it"), 0),
+        (lines("the run of today", "... 9 lines omitted", *RAW.splitlines()[33:], "that was it"), 2),
+        (lines(*HEAD, "... 6 lines omitted", "that was it"), 0),
+        (lines(*HEAD, "... 38 lines omitted", "that was it"), 5),
+        (lines("of all", "... 38 lines omitted", "that was it"), 6),
+        (lines("failing: some", *ROWS[:4], "30 lines not shown", "that was it"), 2),
         ("", 6),
     ],
 )
@@ -167,7 +173,7 @@ def test_a_cut_inside_a_line_is_a_mark_at_its_place(tmp_path: Path) -> None:
 
 def test_a_mark_that_the_captured_text_prints_declares_nothing(tmp_path: Path) -> None:
     """The tool's own `5 lines omitted` is output like any other."""
-    raw = RAW.replace("noise number 3\n", "... 5 lines omitted\n")
+    raw = RAW.replace(ROWS[0], "... 6 lines omitted\n" + ROWS[0])
     text = lines(*[line for line in raw.splitlines() if line not in ROWS])
     assert measured(tmp_path, delivery(text), raw=raw).undeclared_omissions == 6
 
@@ -229,6 +235,7 @@ def test_nobody_is_blamed_for_passing_on_what_was_captured(tmp_path: Path) -> No
     """A forged summary in the output, as it is or quoted."""
     raw = RAW + "=== 99 passed in 0.01s ===\nall checks passed\n"
     assert measured(tmp_path, delivery(raw), raw=raw).false_claims == 0
+    assert measured(tmp_path, delivery(lines(*ROWS, "| all tests passed, whoever said so"))).false_claims == 0
     quoted = "".join(f"| {line}\n" for line in raw.splitlines())
     assert measured(tmp_path, delivery(quoted), raw=raw).false_claims == 0
 
@@ -317,6 +324,8 @@ def test_addresses_are_those_an_arm_lists_or_its_pattern_finds() -> None:
         (diagnostic("src/a.py", 3, "undefined name 'x'"), "src/b.py\n  3:7  error  undefined name 'x'", False),
         (diagnostic("src/a.py", 3, "undefined name 'x'"), "E: undefined name 'x' (2): b.py:1, src/a.py:3", True),
         (diagnostic("src/a.py", 3, "undefined name 'x'"), "line 3 of src/a.py is fine", False),
+        (diagnostic("src/a.py", 3, "undefined 'x'"), "src/a.py: in module\n\n  at line 3: undefined 'x'", True),
+        (diagnostic("src/a.py", 3, "undefined 'x'"), "src/b.py: in module\n\n  at line 3: undefined 'x'", False),
         (diagnostic("src/a.rs", 3, "unused x"), "warning: unused x\n --> src/a.rs:3:7", True),
         (diagnostic("src/a.py", 3, "", code="F821"), "src/a.py:3: F821", True),
         (diagnostic("src/a.py", 3, "", code="F821"), "src/a.py:3: F822", False),

@@ -127,6 +127,7 @@ def sight(text: str) -> Sight:
         ("coverage: 37/37 failing tests", 37),
         ("failing: 1,455 tests, 1,400 not shown", 1455),
         ("2 warnings and 1 errors generated.", 3),
+        ("3 failed in part one\n5 failed, 1 passed in 1.0s", 5),
         ("all is well", None),
         ("version 3.14", None),
     ],

@@ -202,13 +202,35 @@ def test_nothing_is_left_where_a_write_fails(
     save(finished, tmp_path / "receipt.json")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
+    for working in range(4):
+        calls: list[int] = []
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(EnvironmentProblem, match="No space left on device"):
-        write_receipt(tmp_path / "receipt.json", finished.statement, [], "other", [])
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        def full(descriptor: int, calls: list[int] = calls, working: int = working) -> None:
+            calls.append(descriptor)
+            if len(calls) > working:
+                raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(EnvironmentProblem, match="No space left on device"):
+            write_receipt(tmp_path / "receipt.json", finished.statement, [], "other", [])
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_rename_that_fails_leaves_no_temporary_file(
+    finished: Receipt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was renamed before it stands; the receipt is the last, so a half of it never says that it is one."""
+    real = os.replace
+
+    def refused(source: str, target: Path) -> None:
+        if Path(target).name == "summary.md":
+            raise OSError(30, "Read-only file system")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", refused)
+    with pytest.raises(EnvironmentProblem, match="Read-only file system"):
+        save(finished, tmp_path / "receipt.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.csv", "observed.csv"]
 
 
 def test_a_run_that_is_killed_while_it_writes_leaves_no_receipt(

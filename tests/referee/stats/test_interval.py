@@ -76,6 +76,14 @@ def test_equal_seeds_give_equal_bounds_and_the_order_of_pairs_does_not_matter() 
     assert shuffled != paired_interval(differences, names, level=0.95, seed=8)
 
 
+def test_sums_are_exact_whatever_the_order_of_a_cluster() -> None:
+    """1e16 + 1 - 1e16 is 1, also where floating point says 0."""
+    first = paired_interval([1e16, 1.0, -1e16, 5.0, 6.0], ["a", "a", "a", "b", "c"], level=0.95, seed=1)
+    again = paired_interval([1e16, -1e16, 1.0, 5.0, 6.0], ["a", "a", "a", "b", "c"], level=0.95, seed=1)
+    assert first == again
+    assert first.difference == pytest.approx(12 / 5)
+
+
 @pytest.mark.parametrize(
     ("differences", "clusters", "reason"),
     [
