@@ -169,6 +169,9 @@ def _search(
 
 def _stats(
     target: Annotated[str | None, typer.Argument(metavar="[TARGET]", help="A run; default: the whole store.")] = None,
+    running: Annotated[
+        bool, typer.Option("--running", help="Captures of this workspace whose commands still run.")
+    ] = False,
     capture: CaptureOption = 1,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -181,7 +184,7 @@ def _stats(
     """
     from ctx.cli.stats import stats
 
-    return stats(target=target, capture=capture, store=store, json=json)
+    return stats(target=target, running=running, capture=capture, store=store, json=json)
 
 
 def _explain(

@@ -16,6 +16,8 @@ from ctx.store.store import Store
 from ctx.text import tok
 
 COLUMNS = 300
+REST_TOKENS = 60
+"""What the line that addresses the other hits of one stream may take, in tok."""
 
 
 def search(
@@ -48,7 +50,7 @@ def search(
     ]
     rows = _rows(found, compiled, budget, shapes=False)
     if len(rows) < len(found):
-        rows = _rows(found, compiled, budget, shapes=True)
+        rows = _rows(found, compiled, budget - REST_TOKENS * len(regions), shapes=True)
     out, addresses = [text for _, _, text in rows], [address for _, address, _ in rows]
     shown = {(region.stream, line) for (region, line), _, _ in rows}
     for region in regions:
@@ -94,7 +96,7 @@ def _rows(found: list[_Hit], compiled, budget: int, *, shapes: bool) -> list[tup
         row = f"{address}  {GUTTER}{_excerpt(region, line, compiled)}"
         if more:
             row += f"\n{GUTTER}… {number(more)} more of this shape"
-        size += tok(row)
+        size += tok(f"{row}\n")
         if size > budget and rows:
             break
         rows.append(((region, line), address, row))

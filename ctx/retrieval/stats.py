@@ -4,8 +4,11 @@ import json
 from typing import Any
 
 from ctx.addresses import Scheme, parse_address
+from ctx.capture.spool import STREAMS, running, stream_bytes
 from ctx.digest.rows import number, plural
 from ctx.errors import UsageError
+from ctx.safety.control import visible
+from ctx.safety.redact import Redactor
 from ctx.store.manifests import Manifest
 from ctx.store.store import Store
 
@@ -30,7 +33,10 @@ def run_stats(store: Store, manifest: Manifest) -> dict[str, Any]:
         "incomplete_reason": manifest.incomplete_reason,
         "captures": len(store.captures(manifest.handle)),
         "family": manifest.digest.get("family", ""),
+        "profile": manifest.digest.get("profile", ""),
+        "outcome": manifest.digest.get("outcome", ""),
         "rung": manifest.digest.get("rung", ""),
+        "plan": manifest.digest.get("plan", {}),
         "raw_tokens": manifest.digest.get("raw_tokens", 0),
         "digest_tokens": manifest.digest.get("digest_tokens", 0),
         "streams": {
@@ -52,6 +58,40 @@ def stats_text(stats: dict[str, Any]) -> str:
             f"{number(record['tokens'])} tok (estimate), {record['encoding']}"
         )
     lines.append(f"delivered {number(stats['digest_tokens'])} of {number(stats['raw_tokens'])} tok (estimate)")
+    return "\n".join(lines) + "\n"
+
+
+def running_stats(store: Store, *, workspace: str | None = None) -> list[dict[str, Any]]:
+    """Captures whose commands still run, with what has arrived so far (S1.9); of one workspace where it is named."""
+    found: list[dict[str, Any]] = []
+    for capture in running(store.root):
+        if workspace is not None and capture.state.workspace != workspace:
+            continue
+        arrived = {name: stream_bytes(capture.folder, name) for name in STREAMS}
+        found.append(
+            {
+                "command": visible(" ".join(Redactor().redact_words(capture.state.argv)))[:400],
+                "started_at": capture.state.started_at,
+                "streams": {
+                    name: {"bytes": len(raw), "lines": raw.count(b"\n") + (raw[-1:] not in (b"", b"\n"))}
+                    for name, raw in arrived.items()
+                },
+            }
+        )
+    return found
+
+
+def running_text(found: list[dict[str, Any]]) -> str:
+    """`running_stats` for people."""
+    lines = [f"{plural(len(found), 'capture')} running"]
+    for capture in found:
+        lines.append(f"since {capture['started_at']}  {' '.join(capture['command'].split())}")
+        lines += [
+            f"  {name}: {number(record['bytes'])} bytes, {plural(record['lines'], 'line')} so far"
+            for name, record in capture["streams"].items()
+        ]
+    if found:
+        lines.append("next: ctx get run:last")
     return "\n".join(lines) + "\n"
 
 
