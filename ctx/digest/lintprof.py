@@ -34,6 +34,7 @@ from ctx.digest.lint_model import (
     Reading,
     Total,
 )
+from ctx.digest.pytest_verdict import find_gap
 from ctx.digest.rows import plural
 from ctx.evidence import (
     SEVERITY_RANK,
@@ -503,9 +504,6 @@ def _members(item: EvidenceItem) -> int:
     return count if isinstance(count, int) else 1
 
 
-_CUT_MARKS = (b"characters truncated", b"lines truncated", b"output truncated", b"[truncated", b"truncated ...")
-
-
 def _cut_upstream(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
     """A mark of a host that dropped a part, or an output that ends inside a line; a whole document is neither."""
     whole = {reading.stream for reading in readings if reading.machine and reading.closed}
@@ -515,7 +513,7 @@ def _cut_upstream(ctx: DigestContext, readings: Sequence[Reading]) -> bool:
     for view in ctx.streams.values():
         if view.name in whole:
             continue
-        if any(mark in view.screen for mark in _CUT_MARKS):
+        if find_gap(view.screen) is not None:
             return True
         if view.raw and not view.raw.endswith(b"\n") and view.line_count > 1:
             return True

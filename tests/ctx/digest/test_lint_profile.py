@@ -339,6 +339,9 @@ def test_a_compiler_that_failed_without_an_error_lost_its_error() -> None:
         "    3 | int x;\n      |     ^\na.c:9:1: error: y\n",
         "a.c:9:1: error: y\na.c:10:1: err",
         "a.c:9:1: error: y\n... 3 lines truncated ...\nb.c:1:1: error: z\n",
+        "a.c:9:1: error: y\n... [17200 characters truncated] ...\nb.c:1:1: error: z\n",
+        "a.c:9:1: error: y\n[output truncated]\nb.c:1:1: error: z\n",
+        "a.c:9:1: error: y\n<12 lines omitted>\n",
     ],
 )
 def test_output_that_was_cut_is_never_complete(text: str) -> None:
@@ -346,6 +349,11 @@ def test_output_that_was_cut_is_never_complete(text: str) -> None:
     graph = extract("", text)
     assert CoverageReason.UPSTREAM_CUT in graph.coverage.reasons
     assert not graph.coverage.complete
+
+
+def test_a_diagnostic_that_speaks_of_truncation_is_no_mark() -> None:
+    graph = extract("", "a.c:9:1: warning: string literal [truncated ...] was truncated [-Wtruncated]\n", exit_code=0)
+    assert graph.coverage.complete
 
 
 def test_output_behind_head_or_tail_may_be_cut_unless_a_total_says_otherwise() -> None:
