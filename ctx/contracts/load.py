@@ -20,6 +20,7 @@ from ctx.contracts.model import (
 )
 from ctx.errors import ContractError
 
+_LARGEST = 1_000_000_000
 _TOP = ("schema", "family", "profile", "decision_unit", "question", "unacceptable", "content_classes")
 _TABLES = ("outcomes", "loss_severities", "ladder", "rendering")
 _TIERS = ("required", "preferred", "retrievable")
@@ -230,6 +231,9 @@ class _Reader:
         value = table.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
             self.problem(f"rendering.{key}", f"{value!r} is no positive integer", "budgets are whole tok")
+            return default
+        if value > _LARGEST:
+            self.problem(f"rendering.{key}", f"{value} is too large", f"write at most {_LARGEST}")
             return default
         return value
 
