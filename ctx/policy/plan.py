@@ -1,7 +1,9 @@
 """The delivery decision as a value (S3.7, S3.8); nothing here decides."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from ctx.canonical import content_id
@@ -111,10 +113,17 @@ class Bounds:
     """What a resolver may not exceed, and the sizes it decides by; all in tok of the masked, redacted view."""
 
     raw_tokens: int
-    sizes: dict[str, int]
+    sizes: Mapping[str, int]
     """Step of S6.3 (`p1`, `f1`, …) -> tok; `required` is the smallest rendering with every required class."""
     floor_tokens: int
     ceiling_tokens: int
     stored: bool = True
     """This reader can redeem addresses."""
     safety_version: str = "safety/v1"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.floor_tokens <= self.ceiling_tokens:
+            raise EvidenceError(f"bounds: floor {self.floor_tokens} and ceiling {self.ceiling_tokens} are no bounds")
+        if min((self.raw_tokens, *self.sizes.values())) < 0:
+            raise EvidenceError("bounds: a size is never negative")
+        object.__setattr__(self, "sizes", MappingProxyType(dict(self.sizes)))

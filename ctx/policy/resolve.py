@@ -12,7 +12,7 @@ d3 (identities under their file) is chosen only where verbatim rows exceed the c
 is worth more than the tokens its repeated file name takes.
 """
 
-from ctx.contracts.model import Contract, FactClass, Rung
+from ctx.contracts.model import GENERIC, Contract, FactClass, Rung
 from ctx.errors import EvidenceError
 from ctx.evidence import EvidenceGraph, Outcome, Precision
 from ctx.policy.epoch import Epoch
@@ -102,21 +102,25 @@ def resolve(
     """
     if epoch is None:
         raise EvidenceError("resolve: needs exactly one epoch")
-    if not 0 < bounds.floor_tokens <= bounds.ceiling_tokens:
-        raise EvidenceError(f"resolve: floor {bounds.floor_tokens} and ceiling {bounds.ceiling_tokens} are no bounds")
-    if FactClass.COMPLETE_IDENTITY_CENSUS in contract.rules(graph.outcome).required and contract.family == "generic":
+    if contract.family not in (graph.family, GENERIC):
+        raise EvidenceError(f"resolve: a graph of {graph.family} and the contract of {contract.family}")
+    if FactClass.COMPLETE_IDENTITY_CENSUS in contract.rules(graph.outcome).required and contract.family == GENERIC:
         raise EvidenceError("resolve: the generic contract cannot require a census")
     reasons: list[PlanReason] = [] if bounds.stored else [PlanReason.NOT_STORED]
     budget = _budget(graph, bounds, epoch, reasons)
     if graph.artifact is not None and bounds.raw_tokens <= epoch.inline_tokens:
         return _inline(budget, bounds, (*reasons, PlanReason.RAW_SMALL))
+    missing = [step for step in steps_of(graph, contract) if step not in bounds.sizes]
+    if missing:
+        raise EvidenceError(f"resolve: no size of {', '.join(missing)}; measure every step of the ladder")
     if graph.coverage.precision is Precision.FALLBACK:
         reasons.append(PlanReason.PRECISION_FALLBACK)
     step = _step(graph, contract, bounds, budget, reasons)
-    step, details, move = _moved(step, _details(step, bounds, budget), graph, bounds, session, reasons)
+    step, details, move = _moved(step, _details(step, bounds, budget), graph, contract, bounds, session, reasons)
     note = bounds.sizes.get("session", 0) if move is not SessionMove.NONE else 0
     if graph.artifact is not None and _size(step, details, bounds) + note >= bounds.raw_tokens:
-        return _inline(budget, bounds, (*reasons, PlanReason.NOT_SMALLER_THAN_RAW))
+        kept = (reason for reason in reasons if reason not in _SESSION_REASONS)
+        return _inline(budget, bounds, (*kept, PlanReason.NOT_SMALLER_THAN_RAW))
     return step_plan(
         step,
         token_budget=budget,
@@ -126,6 +130,10 @@ def resolve(
         session_move=move,
         reasons=tuple(dict.fromkeys(reasons)),
     )
+
+
+_SESSION_REASONS = (PlanReason.SESSION_RICHER, PlanReason.SESSION_LEANER)
+"""Said of a move that is made; the output itself is nobody's move."""
 
 
 def _inline(budget: int, bounds: Bounds, reasons: tuple[PlanReason, ...]) -> DeliveryPlan:
@@ -203,29 +211,34 @@ def _moved(
     step: str,
     details: int,
     graph: EvidenceGraph,
+    contract: Contract,
     bounds: Bounds,
     session: SessionSummary,
     reasons: list[PlanReason],
 ) -> tuple[str, int, SessionMove]:
     """At most one rung richer or leaner by the session's state; never from inline, never to or from flood.
 
-    A move that would print the same, or more than the ceiling, is no move and is not announced.
+    A move that would print the same, or more than the ceiling, or leave the contract's ladder, is no move and is not
+    announced.
     """
     stay = (step, details, SessionMove.NONE)
     room = bounds.ceiling_tokens - bounds.sizes.get("session", 0)
     if step in FLOOD_STEPS or session.state is SessionState.NORMAL:
         return stay
     fails = follows_fail_ladder(graph)
+    allowed = steps_of(graph, contract)
     now = _size(step, details, bounds)
     if session.state is SessionState.RICHER:
         for richer in FAIL_STEPS if fails else PASS_STEPS:
+            if richer not in allowed:
+                continue
             more = _details(richer, bounds, room)
             if now < _size(richer, more, bounds) <= room:
                 reasons.append(PlanReason.SESSION_RICHER)
                 return richer, more, SessionMove.RICHER
         return stay
     leaner = "d1" if fails else "p2"
-    if step in DENSE_STEPS or bounds.sizes[leaner] + bounds.sizes.get("session", 0) >= now:
+    if step in DENSE_STEPS or leaner not in allowed or bounds.sizes[leaner] + bounds.sizes.get("session", 0) >= now:
         return stay
     reasons.append(PlanReason.SESSION_LEANER)
     return leaner, 1, SessionMove.LEANER
