@@ -1,5 +1,6 @@
 """Bytes that something else captured (S1.13): what is not told stays unknown, never 0, empty or complete."""
 
+import difflib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,6 +45,23 @@ def parse_argv(text: str | None, words: Sequence[str]) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         raise UsageError('--argv-json: not a list of texts; for example \'["pytest","-q"]\'')
     return tuple(value)
+
+
+INCOMPLETE = ("declared", "output_limit", "reader_closed", "spool_write_error", "timeout", "killed")
+"""Why bytes of a capture are missing; the list is closed (SPEC 1, `capture.reason`)."""
+
+
+def parse_incomplete(word: str | None) -> str | None:
+    """The reason behind `--incomplete`.
+
+    Raises:
+        UsageError: No such reason; names the nearest.
+    """
+    if word is None or word in INCOMPLETE:
+        return word
+    near = difflib.get_close_matches(word, INCOMPLETE, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(INCOMPLETE)}"
+    raise UsageError(f"--incomplete {word}: no such reason; {hint}")
 
 
 def ingest_facts(

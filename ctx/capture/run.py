@@ -207,7 +207,7 @@ class _Loop:
             undo.callback(terminal.restore)
             if self.forwarded is not None:  # it came while the command was being started
                 self._forward(self.forwarded)
-            self._pump()
+            self._pump(terminal)
             if self.timed_out or self.forwarded is not None:
                 _signal_group(self.child.pid, signal.SIGKILL)
             return self.child.wait()
@@ -224,7 +224,7 @@ class _Loop:
         if self._kill_at is None and (again or number != signal.SIGINT):
             self._kill_at = time.monotonic() + KILL_AFTER_SECONDS
 
-    def _pump(self) -> None:
+    def _pump(self, terminal: "_Foreground") -> None:
         selector = selectors.DefaultSelector()
         assert self.child.stdout is not None
         assert self.child.stderr is not None
@@ -244,6 +244,7 @@ class _Loop:
                         continue
                     if key.data == _SIGNAL:
                         os.read(key.fd, CHUNK)
+                        terminal.stop_with(self.child.pid)
                         continue
                     data = os.read(key.fd, CHUNK)
                     if data:
@@ -314,6 +315,8 @@ def _woken_by_signals(undo: ExitStack) -> int | None:
         for descriptor in (reading, writing):
             undo.callback(os.close, descriptor)
             os.set_blocking(descriptor, False)
+        # A command that is stopped at the terminal says so by this signal alone.
+        undo.callback(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, lambda *_: None))
         undo.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(writing, warn_on_full_buffer=False))
     except (OSError, ValueError):  # no descriptor to be had
         return None
@@ -331,20 +334,43 @@ class _Foreground:
     """Lends the terminal to the command's group, so that it may read what the user types."""
 
     def __init__(self, group: int) -> None:
+        self._group = group
         self._terminal: int | None = None
+        self._ignored: object = None
         try:
             if os.isatty(0) and os.tcgetpgrp(0) == os.getpgrp():
                 self._ignored = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-                os.tcsetpgrp(0, group)
                 self._terminal = 0
-                # It may have asked for the terminal before it had it, and been stopped for that.
-                os.killpg(group, signal.SIGCONT)
+                self._lend()
         except OSError:
             self._terminal = None
 
+    def _lend(self) -> None:
+        assert self._terminal is not None
+        os.tcsetpgrp(self._terminal, self._group)
+        # It may have asked for the terminal before it had it, and been stopped for that; or the user stopped it.
+        os.killpg(self._group, signal.SIGCONT)
+
+    def stop_with(self, pid: int) -> None:
+        """Where the user has stopped the command, stop too: the terminal is the shell's until it lets us go on."""
+        if self._terminal is None or not _is_stopped(pid):
+            return
+        with suppress(OSError):
+            os.tcsetpgrp(self._terminal, os.getpgrp())
+            os.kill(os.getpid(), signal.SIGSTOP)
+            self._lend()
+
     def restore(self) -> None:
+        """Take the terminal back."""
         if self._terminal is None:
             return
         with suppress(OSError):
             os.tcsetpgrp(self._terminal, os.getpgrp())
-        signal.signal(signal.SIGTTOU, self._ignored)
+        signal.signal(signal.SIGTTOU, self._ignored)  # type: ignore[arg-type]
+
+
+def _is_stopped(pid: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None
+    except (OSError, AttributeError):
+        return False

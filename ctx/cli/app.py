@@ -7,10 +7,12 @@ import gc
 import sys
 from typing import cast
 
-from ctx.cli.edge import guarded, standard_streams
+from ctx.cli.edge import CLOSED_PIPE_STATUS, guarded, standard_streams
 
 COLLECT_FROM_OBJECTS = 100_000
 """A command lives for a moment: looking for cycles while modules load takes a sixth of its start."""
+
+DISTRIBUTION = "ctx-referee"
 
 
 def main() -> None:
@@ -26,8 +28,17 @@ def dispatch(words: list[str]) -> int:
         from ctx.cli.run import main as run
 
         return run(words[1:])
+    if words == ["--version"]:
+        return guarded("", _version)
     verb = next((word for word in words if not word.startswith("-")), "")
-    return guarded(verb or "ctx", lambda: _typer(words))
+    return guarded(verb, lambda: _typer(words))
+
+
+def _version() -> int:
+    from importlib.metadata import version
+
+    sys.stdout.write(f"ctx {version(DISTRIBUTION)}\n")
+    return 0
 
 
 def _typer(words: list[str]) -> int:
@@ -43,10 +54,12 @@ def _typer(words: list[str]) -> int:
     except usage_error as error:
         message = " ".join(error.format_message().split())
         if words and type(error).__name__ != "NoArgsIsHelpError":
-            verb = "" if message.startswith("No such command") else f"{words[0]} "
+            verb = "" if message.startswith("No such command") or words[0].startswith("-") else f"{words[0]} "
             raise UsageError(f"{message.rstrip('.')}; see ctx {verb}--help") from None
         sys.stdout.write(error.format_message() + "\n")
         return 2
     except typer.Abort:
         return 130
+    except SystemExit:  # the framework ends so where whoever read our output has left, and only then
+        return CLOSED_PIPE_STATUS
     return int(status or 0)

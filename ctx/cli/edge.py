@@ -23,7 +23,7 @@ def guarded(verb: str, work: Callable[[], int]) -> int:
     except CtxError as error:
         debug()
         for line in str(error).split("\n"):
-            sys.stderr.write(_shown(f"ctx {verb}: {line}") + "\n")
+            sys.stderr.write(_shown(f"{_named(verb)}: {line}") + "\n")
         return int(error.exit_code)
     except BrokenPipeError:
         # Python flushes stdout again on exit; there is nobody left to read it.
@@ -32,17 +32,17 @@ def guarded(verb: str, work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED_STATUS
     except MemoryError:
-        sys.stderr.write(f"ctx {verb}: out of memory; give it less at once\n")
+        sys.stderr.write(f"{_named(verb)}: out of memory; give it less at once\n")
         return int(ExitCode.ENVIRONMENT)
     except OSError as error:
         debug()
         where = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(_shown(f"ctx {verb}: {where}{error.strerror or error}") + "\n")
+        sys.stderr.write(_shown(f"{_named(verb)}: {where}{error.strerror or error}") + "\n")
         return int(ExitCode.ENVIRONMENT)
     except Exception as error:  # a fault of ours: one line all the same, and the traceback on request
         debug()
         what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        sys.stderr.write(_shown(f"ctx {verb}: a fault in ctx itself: {what}; CTX_DEBUG=1 shows where") + "\n")
+        sys.stderr.write(_shown(f"{_named(verb)}: a fault in ctx itself: {what}; CTX_DEBUG=1 shows where") + "\n")
         return int(ExitCode.ENVIRONMENT)
     return status
 
@@ -53,6 +53,10 @@ def _shown(message: str) -> str:
     from ctx.safety.redact import Redactor
 
     return visible(Redactor().redact(message))
+
+
+def _named(verb: str) -> str:
+    return f"ctx {verb}" if verb else "ctx"
 
 
 def debug() -> None:
@@ -108,5 +112,5 @@ def write_json(document: dict[str, Any]) -> None:
 
 def say(verb: str, message: str) -> None:
     """A line on stderr."""
-    sys.stderr.write(_shown(f"ctx {verb}: {message}") + "\n")
+    sys.stderr.write(_shown(f"{_named(verb)}: {message}") + "\n")
     sys.stderr.flush()

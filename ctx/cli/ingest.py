@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ctx.canonical import canonical_json
-from ctx.capture.ingest import ingest_facts, parse_argv, read_input
+from ctx.capture.ingest import ingest_facts, parse_argv, parse_incomplete, read_input
 from ctx.capture.moment import now
 from ctx.capture.publish import Observed, deliver
 from ctx.cli.documents import digest_document
@@ -42,7 +42,7 @@ def ingest(
     streams = {"stdout": read_input("stdout", stdout), "stderr": read_input("stderr", stderr)}
     delivered = deliver(
         streams,
-        ingest_facts(argv, exit_code=exit_code, signal=signal, incomplete=incomplete),
+        ingest_facts(argv, exit_code=exit_code, signal=signal, incomplete=parse_incomplete(incomplete)),
         Store(store),
         epoch=active_epoch(epoch or os.environ.get("CTX_EPOCH")),
         focus=tuple(focus),

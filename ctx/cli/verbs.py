@@ -15,6 +15,8 @@ BudgetOption = Annotated[
     int | None, typer.Option("--budget", min=1, metavar="TOK", help="Lower the reply budget, in tok.")
 ]
 
+_INCOMPLETE = "Bytes are missing: declared, output_limit, reader_closed, spool_write_error, timeout or killed."
+
 
 def build_app() -> typer.Typer:
     """The command group."""
@@ -63,9 +65,7 @@ def _ingest(
     argv_json: Annotated[
         str | None, typer.Option("--argv-json", metavar="JSON", help="The command as a JSON list.")
     ] = None,
-    incomplete: Annotated[
-        str | None, typer.Option("--incomplete", metavar="WORD", help="Bytes are missing; why.")
-    ] = None,
+    incomplete: Annotated[str | None, typer.Option("--incomplete", metavar="WORD", help=_INCOMPLETE)] = None,
     graph: Annotated[
         str | None, typer.Option("--graph", metavar="FILE", help="Write the canonical graph to this file.")
     ] = None,

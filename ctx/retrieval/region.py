@@ -52,6 +52,8 @@ class Region:
 
     def raw(self) -> bytes:
         """The exact bytes of the region; for a match, of its lines."""
+        if self.address.selector is None:  # also what holds no line, as a byte order mark alone
+            return self.view.raw
         if self.byte_range is not None:
             return self.view.raw[self.byte_range[0] : self.byte_range[1]]
         if self.lines is not None:
