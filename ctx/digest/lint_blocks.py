@@ -117,7 +117,17 @@ class StreamReader:
                 self.reading.understood += 1
                 self.reading.last_understood = number
             self._blank_above = not line.strip()
+        self._settle()
         return self.reading
+
+    def _settle(self) -> None:
+        """Rows of ruff and flake8 look alike: above a total of ruff, or beside a row of its own, they are ruff's."""
+        totals = [number for number, _, total in self.reading.totals if total.dialect == "ruff"]
+        own = any(finding.head.dialect == "ruff" for finding in self.reading.findings)
+        end = max(totals) if totals else self._view.line_count if own else 0
+        for finding in self.reading.findings:
+            if finding.head.dialect == "ruff" or (finding.head.dialect == "python" and finding.line <= end):
+                finding.head.dialect, finding.head.severity = "ruff", Severity.ERROR
 
     def _limited(self, first: int, last: int | None) -> Iterator[tuple[int, str]]:
         for number, line in self._view.lines(first, last):

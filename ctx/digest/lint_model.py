@@ -24,7 +24,7 @@ _TRANSLATED_NOTES = (
     "uwaga", "opmerking", "anm", "poznámka", "huomaa", "bilgi",
 )  # fmt: skip
 TRANSLATED = frozenset((*_TRANSLATED_ERRORS, *_TRANSLATED_WARNINGS, *_TRANSLATED_NOTES))
-_ERROR_WORDS = ("error", "fatal", "fatal error", "severe", "failure", "critical", "blocker", "major", "✖", "✘", "×")
+_ERROR_WORDS = ("error", "severe", "failure", "critical", "blocker", "major", "✖", "✘", "×")
 _WARNING_WORDS = ("warning", "warn", "minor", "⚠", "‼")
 _INFO_WORDS = (
     "note",
@@ -43,7 +43,7 @@ _INFO_WORDS = (
     "ℹ",
 )
 SEVERITY_OF: Mapping[str, Severity] = {
-    "internal compiler error": Severity.CRITICAL,
+    **dict.fromkeys(("fatal", "fatal error", "internal compiler error"), Severity.CRITICAL),
     **dict.fromkeys((*_ERROR_WORDS, *_TRANSLATED_ERRORS), Severity.ERROR),
     **dict.fromkeys((*_WARNING_WORDS, *_TRANSLATED_WARNINGS), Severity.WARNING),
     **dict.fromkeys((*_INFO_WORDS, *_TRANSLATED_NOTES), Severity.INFO),
@@ -57,7 +57,7 @@ _UNREADABLE = frozenset(("invalid-syntax", "E999", "E902", "io-error", "F0001", 
 """Codes of ruff, flake8, pylint and mypy for a file that they cannot read or parse."""
 
 LETTER_SEVERITY: Mapping[str, Severity] = {
-    "F": Severity.ERROR,
+    "F": Severity.CRITICAL,
     "E": Severity.ERROR,
     "W": Severity.WARNING,
     "C": Severity.INFO,
@@ -108,10 +108,13 @@ class Head:
     column_base: int = 1
 
     @property
+    def hides_others(self) -> bool:
+        """Whether the file could not be read or parsed, so that nothing else of it is known."""
+        return self.code in _UNREADABLE or self.message.startswith("SyntaxError: ")
+
+    @property
     def weight(self) -> Severity:
-        """Severity by table; a file that cannot be parsed comes first, since it hides what else is wrong with it."""
-        if self.code in _UNREADABLE or self.message.startswith("SyntaxError: "):
-            return Severity.CRITICAL
+        """Severity by table."""
         if self.severity is not None:
             return self.severity
         return SEVERITY_OF.get(self.word.lower(), Severity.WARNING if self.word else Severity.ERROR)

@@ -379,7 +379,8 @@ def _coded(found: "re.Match[str]", line: str) -> Head | None:
         code=code,
         message=message,
         dialect="ruff" if code == "invalid-syntax" or f"{code} [*] " in line else "python",
-        severity=Severity.ERROR,
+        # pycodestyle and pyflakes call E and F errors; W, C, B, N, D and their like are opinions.
+        severity=Severity.ERROR if code[0] in "EF" or code == "invalid-syntax" else Severity.WARNING,
     )
     if found["colon"] and re.fullmatch(r"[CRWEFI]\d{4}", code):
         return _as_pylint(head)
@@ -419,7 +420,7 @@ def _bracket(found: "re.Match[str]", line: str) -> Head | None:
     if found["symbol"] or found["object"]:
         head.dialect, head.severity = "pylint", LETTER_SEVERITY.get(code[0])
     else:
-        head.dialect, head.severity = "python", Severity.ERROR
+        head.dialect, head.severity = "python", Severity.ERROR if code[0] in "EF" else Severity.WARNING
     return head
 
 

@@ -3,13 +3,17 @@
 Recognises
     At least one diagnostic by its grammar (a severity word or rule code after a place, a block with an arrow, a row
     under its file's heading), a known machine format, or a tool's own clean line ("All checks passed!", "Success: no
-    issues found in 3 source files"). A tool's name in the command is no evidence; a listing of hits is none.
+    issues found in 3 source files"). A tool's name in the command is no evidence; a listing of hits is none, and
+    neither are warnings in the long log of something else that failed.
 Extracts
     Every diagnostic of both streams, without a cap: identity `file:line:column: CODE message` with the parts that are
     printed, severity by table, the block behind it; totals and clean lines.
+    The place that led to a diagnostic (`expanded at`, `required from`) stands beside it.
 Complete when
-    The parsed diagnostics equal the tool's own totals; where it prints none, when the exit status agrees (not zero with
-    diagnostics, or zero), the capture is whole and no line looks like a diagnostic that was not understood.
+    The parsed diagnostics equal the tools' own totals, each total counting the rows of its own tool; where a tool
+    prints none, when the exit status agrees (not zero with diagnostics, or zero) and nothing says that a part is not
+    here: a missing total of a tool that always ends with one, a tool that stopped by itself, a compiler that failed
+    without an error, an output that begins or ends inside a diagnostic, a host's mark, a pipe into `head` or `tail`.
 Loses
     Source excerpts, carets and notes leave the census; each is behind its diagnostic's address.
 Content classes
@@ -184,7 +188,7 @@ def identity_of(head: Head) -> str:
 def _items(
     ctx: DigestContext, readings: Sequence[Reading], covered: frozenset[int]
 ) -> tuple[list[EvidenceItem], list[EvidenceItem]]:
-    """Diagnostics, errors first, then by stream and line, and those of them that a total counts.
+    """Diagnostics, errors first, files that cannot be read first of all, and those that a total counts.
 
     The same diagnostic printed twice is one item.
 
@@ -199,6 +203,7 @@ def _items(
             grouped.setdefault(key, []).append((reading, finding))
     items = []
     counted = []
+    first: set[str] = set()
     occurrences: dict[str, int] = {}
     for (identity, word, through, _), members in grouped.items():
         reading, finding = members[0]
@@ -229,7 +234,9 @@ def _items(
         )
         if id(finding) in covered:
             counted.append(items[-1])
-    return sorted(items, key=lambda item: SEVERITY_RANK[item.severity]), counted
+        if head.hides_others:
+            first.add(item_key)
+    return sorted(items, key=lambda item: (SEVERITY_RANK[item.severity], item.id not in first)), counted
 
 
 def _regions(view: StreamView, finding: Finding) -> tuple[SourceRef, SourceRef | Missing]:

@@ -268,6 +268,26 @@ def test_two_diagnostics_of_one_line_differ_by_their_carets() -> None:
     assert [item.fields.get("member_count") for item in again.items] == [2]
 
 
+def test_rows_that_two_tools_print_alike_belong_to_the_one_that_shows_itself() -> None:
+    """ruff and flake8: all findings of ruff are errors; of flake8, E and F are, and W and C are not."""
+    rows = "a.py:1:8: F401 x\na.py:2:1: W291 y\na.py:3:1: C901 z\n"
+    flake8 = extract(rows)
+    assert [item.severity for item in flake8.items] == [Severity.ERROR, Severity.WARNING, Severity.WARNING]
+    assert dict(flake8.aggregate) == {"errors": 1, "warnings": 2}
+    ruff = extract(rows + "Found 3 errors.\n")
+    assert [item.severity for item in ruff.items] == [Severity.ERROR] * 3
+    assert ruff.dialect == "ruff"
+    cut = extract("b.py:1:8: F401 [*] x\n" + rows)
+    assert [item.severity for item in cut.items] == [Severity.ERROR] * 4
+    assert CoverageReason.SUMMARY_MISSING in cut.coverage.reasons
+
+
+def test_a_file_that_cannot_be_parsed_comes_before_what_else_was_found() -> None:
+    """FORMAT-FACTS 20: a parse error hides all later errors of its file."""
+    graph = extract("a.py:1:8: F401 x\nb.py:3:7: E999 SyntaxError: invalid syntax\nc.py:9:1: E501 y\n")
+    assert identities(graph)[0] == "b.py:3:7: E999 SyntaxError: invalid syntax"
+
+
 # Totals ---------------------------------------------------------------------------------------------------------------
 
 
@@ -458,7 +478,7 @@ def test_errors_stand_before_warnings_and_notes_wherever_they_were_printed() -> 
     """S5.3.3."""
     text = "a.c:1:1: warning: w [-Wx]\na.sh:2:2: note: n [SC2086]\nz.c:9:9: error: e\nz.c:9:10: fatal error: f\n"
     graph = extract("", text)
-    assert identities(graph) == ["z.c:9:9: e", "z.c:9:10: f", "a.c:1:1: -Wx w", "a.sh:2:2: SC2086 n"]
+    assert identities(graph) == ["z.c:9:10: f", "z.c:9:9: e", "a.c:1:1: -Wx w", "a.sh:2:2: SC2086 n"]
 
 
 def test_what_two_targets_print_is_one_item_and_the_totals_say_which_number_counts() -> None:
