@@ -318,7 +318,7 @@ def test_a_digest_that_is_not_smaller_than_the_output_gives_way_to_it() -> None:
     assert plan.rung is Rung.INLINE
     assert plan.reasons[-1] is PlanReason.NOT_SMALLER_THAN_RAW
     assert decide(measured=bounds(raw=801)).rung is Rung.FAIL_CENSUS
-    moved = decide(measured=bounds(raw=900, f1_2=890), session=RICHER)
+    moved = decide(measured=bounds(raw=1000, f1_2=985), session=RICHER)
     assert (moved.rung, moved.session_move) == (Rung.INLINE, SessionMove.NONE)
     assert PlanReason.SESSION_RICHER not in moved.reasons
 
