@@ -5,6 +5,7 @@ Not `run.py`: `referee.run` is the function of that name, and a module would tak
 
 import difflib
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -149,7 +150,8 @@ def run_cases(
             _collect(results, _judge(tasks[index]))
             progress(done, len(tasks))
     else:
-        with ProcessPoolExecutor(max_workers=workers) as pool:
+        # An interrupt is for the process that was asked to run: workers that print their own end help nobody.
+        with ProcessPoolExecutor(workers, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
             for done, found in enumerate(pool.map(_judge, [tasks[i] for i in order]), 1):
                 _collect(results, found)
                 progress(done, len(tasks))

@@ -304,4 +304,8 @@ def _run(
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return _Done(problem=f"{_program(argv)}: no answer within {timeout_seconds} s")
+        except BaseException:
+            # Interrupted: nothing that was started here outlives the run.
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     return _Done(status=process.returncode, stdout=out, stderr=err)

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -31,6 +32,9 @@ app.add_typer(protocol_app, name="protocol")
 
 def main() -> None:
     """Entry of the console script `referee`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # A name that this terminal cannot write stops nothing.
     sys.exit(dispatch(sys.argv[1:]))
 
 
@@ -158,8 +162,10 @@ def run(
         _progress(),
     )
     save(receipt, out)
-    text = statement_bytes(receipt.statement).decode() if json else terminal_text(receipt.statement)
-    sys.stdout.write(text)
+    if json:
+        sys.stdout.buffer.write(statement_bytes(receipt.statement))
+    else:
+        sys.stdout.write(terminal_text(receipt.statement))
     return 1 if require == "promote" and receipt.verdict != "promote" else 0
 
 

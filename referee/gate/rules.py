@@ -41,23 +41,28 @@ class Evidence:
         return list({row.case: row for row in self.rows if row.arm == self.protocol.treatment}.values())
 
 
-def _counted(evidence: Evidence, code: ReasonCode, of: Callable[[Row], int], noun: str) -> Iterator[Reason]:
+def _counted(evidence: Evidence, code: ReasonCode, of: Callable[[Row], int], one: str, more: str) -> Iterator[Reason]:
     for family in sorted({row.family for row in evidence.treatment}):
         hit = [row for row in evidence.treatment if row.family == family and of(row)]
         if hit:
             cases = tuple(row.case for row in hit[:CASES_LISTED])
-            yield Reason(code=code, family=family, cases=cases, detail=f"{sum(map(of, hit))} {noun}")
+            count = sum(map(of, hit))
+            yield Reason(code=code, family=family, cases=cases, detail=f"{count} {one if count == 1 else more}")
 
 
 def false_claims(evidence: Evidence) -> Iterator[Reason]:
     """Any claim that truth denies."""
-    return _counted(evidence, ReasonCode.FALSE_CLAIM, lambda row: row.false_claims, "false claims")
+    return _counted(evidence, ReasonCode.FALSE_CLAIM, lambda row: row.false_claims, "false claim", "false claims")
 
 
 def undeclared_omissions(evidence: Evidence) -> Iterator[Reason]:
     """Any truth item that is neither visible nor covered by a mark."""
     return _counted(
-        evidence, ReasonCode.UNDECLARED_OMISSION, lambda row: row.undeclared_omissions, "undeclared omissions"
+        evidence,
+        ReasonCode.UNDECLARED_OMISSION,
+        lambda row: row.undeclared_omissions,
+        "undeclared omission",
+        "undeclared omissions",
     )
 
 
@@ -67,26 +72,35 @@ def unresolvable_addresses(evidence: Evidence) -> Iterator[Reason]:
         evidence,
         ReasonCode.UNRESOLVABLE_ADDRESS,
         lambda row: row.unresolvable_addresses,
+        "address that does not resolve",
         "addresses that do not resolve",
     )
 
 
 def catastrophic_losses(evidence: Evidence) -> Iterator[Reason]:
     """Any identity that is neither inline nor addressable: every contract calls that catastrophic."""
-    return _counted(evidence, ReasonCode.CATASTROPHIC_LOSS, lambda row: row.lost, "identities lost")
+    return _counted(evidence, ReasonCode.CATASTROPHIC_LOSS, lambda row: row.lost, "identity lost", "identities lost")
 
 
 def nondeterminism(evidence: Evidence) -> Iterator[Reason]:
     """Any digest whose bytes differ over repeats or environments."""
     return _counted(
-        evidence, ReasonCode.NONDETERMINISTIC_DIGEST, lambda row: int(not row.deterministic), "digests that differ"
+        evidence,
+        ReasonCode.NONDETERMINISTIC_DIGEST,
+        lambda row: int(not row.deterministic),
+        "digest that differs",
+        "digests that differ",
     )
 
 
 def small_outputs(evidence: Evidence) -> Iterator[Reason]:
     """Any small output that costs more tokens than raw."""
     return _counted(
-        evidence, ReasonCode.SMALL_OUTPUT_OVERHEAD, lambda row: row.small_output_overhead or 0, "tokens over raw"
+        evidence,
+        ReasonCode.SMALL_OUTPUT_OVERHEAD,
+        lambda row: row.small_output_overhead or 0,
+        "token over raw",
+        "tokens over raw",
     )
 
 

@@ -12,6 +12,7 @@ import referee
 from referee import loop as module
 from referee.corpus.layout import Corpus, load_corpus
 from referee.errors import CorpusError, RunError, UsageError
+from referee.execute import Request, execute
 from referee.loop import chosen_cases, judged_elsewhere, load_checked, run_cases
 from referee.metrics.determinism import Elsewhere
 from referee.protocol import Protocol
@@ -66,6 +67,15 @@ def test_a_case_that_stands_twice_is_an_error_of_the_run(corpus: Corpus) -> None
     """Never a silent drop."""
     with pytest.raises(RunError, match="in more than one corpus"):
         run_cases(fixed(), [(corpus, corpus.cases[0])] * 2, workers=1)
+
+
+def test_a_treatment_that_is_the_baseline_is_held_for_no_gain(corpus: Corpus) -> None:
+    """S15.8, with the very same arm named twice."""
+    request = Request(corpora=(Path(corpus.folder),), arms=("tail", "tail"), readers=("impatient",), workers=1)
+    found = execute(request).statement["predicate"]["reproducible"]
+    assert {entry["difference"] for entry in found["overall"]["statistics"].values()} == {0}
+    assert "no_gain" in {reason["code"] for reason in found["decision"]["reasons"]}
+    assert found["reversals"] == []
 
 
 def test_a_corpus_that_does_not_verify_is_refused(corpus: Corpus, tmp_path: Path) -> None:

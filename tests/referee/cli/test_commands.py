@@ -2,14 +2,17 @@
 
 import json
 import re
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 import rfc8785
 
 from referee.cli.app import dispatch
-from tests.referee.cli.conftest import referee
+from tests.referee.cli.conftest import PROGRAM, referee
 
 PROTOCOL = """
 schema = "referee.protocol/v1"
@@ -182,12 +185,49 @@ def test_protocol_check_says_whether_it_is_on_record(tmp_path: Path, capsys: pyt
     assert re.search(r"first held by commit [0-9a-f]{40}\n", capsys.readouterr().out)
 
 
+def test_an_interrupted_run_leaves_no_receipt_and_no_traceback(corpus: Path, tmp_path: Path) -> None:
+    """S16.6, S17.1: SIGINT while an arm works, status 130."""
+    program = f"import pathlib, time; pathlib.Path({str(tmp_path / 'begun')!r}).touch(); time.sleep(60)"
+    (tmp_path / "slow.toml").write_text(
+        f'schema = "referee.arm/v1"\nname = "slow"\nargv = ["{sys.executable}", "-c", "{program}"]\n'
+    )
+    words = (
+        "run",
+        "--corpus",
+        corpus,
+        "--arm",
+        "raw",
+        "--arm",
+        tmp_path / "slow.toml",
+        "--out",
+        tmp_path / "out" / "r.json",
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(600):
+        if (tmp_path / "begun").exists():
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert (out, err.strip()) == ("", "")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_terminal_of_few_letters_stops_nothing(corpus: Path, tmp_path: Path) -> None:
+    """What it cannot write is shown by number; JSON stays UTF-8."""
+    words = ("run", "--corpus", corpus, "--arm", "raw", "--arm", "tail", "--reader", "impatient", "--out")
+    plain = referee(*words, tmp_path / "a" / "r.json", env={"PYTHONIOENCODING": "ascii"})
+    assert plain.returncode == 0, plain.stderr
+    assert "\\xb7 tail against raw" in plain.stdout
+    document = referee(*words, tmp_path / "b" / "r.json", "--json", env={"PYTHONIOENCODING": "ascii"})
+    assert json.loads(document.stdout)["predicateType"] == "urn:ctx-referee:receipt:v1"
+
+
 def test_a_reader_that_closes_the_pipe_ends_it_silently(corpus: Path) -> None:
     """S17.1: status 141, no message."""
-    import sys
-
-    from tests.referee.cli.conftest import PROGRAM
-
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, "corpus", "stats", str(corpus)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
