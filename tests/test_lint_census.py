@@ -278,6 +278,16 @@ def test_the_same_diagnostic_of_several_targets_is_one_item_with_its_number() ->
     assert [item.fields.get("member_count") for item in helper] == [3]
 
 
+def test_one_output_of_several_tools_is_complete_where_each_total_counts_its_own_rows() -> None:
+    """S5.0.7: a compiler, a shell linter, and two tools with totals below them."""
+    graph = extract(FORMS / "several-tools")
+    assert graph is not None
+    assert dict(graph.aggregate) == {"errors": 2, "further errors": 1, "warnings": 2, "notes": 2}
+    assert graph.counted == frozenset({"further errors", "warnings", "notes"})
+    assert (graph.coverage.parsed, graph.coverage.expected) == (7, 7)
+    assert graph.coverage.complete
+
+
 def test_every_capture_is_walked() -> None:
     assert len(RECORDED) > 120
     assert set(names(FORMS)) >= DECLINED | STOPPED | MISCOUNTED | MACHINE

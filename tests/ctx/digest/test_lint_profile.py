@@ -523,6 +523,20 @@ def test_a_document_below_the_header_of_its_runner_is_read() -> None:
     assert graph.items[0].source.first_line == 5
 
 
+def test_gcc_files_a_diagnostic_under_the_one_before_it() -> None:
+    """Notes are children too, and belong to their parent."""
+    place = '"locations": [{"caret": {"file": "a.c", "line": %d, "column": 2}}]'
+    note = '{"kind": "note", ' + place % 9 + ', "message": "n"}'
+    child = '{"kind": "warning", ' + place % 4 + ', "option": "-Wcpp", "message": "two"}'
+    text = (
+        '[{"kind": "warning", '
+        + place % 3
+        + f', "option": "-Wcpp", "message": "one", "children": [{note}, {child}]}}]\n'
+    )
+    graph = extract("", text, exit_code=0)
+    assert identities(graph) == ["a.c:3:2: -Wcpp one", "a.c:4:2: -Wcpp two"]
+
+
 def test_each_object_of_a_document_has_its_own_lines() -> None:
     """Row 3 of the acceptance matrix: the exact address of one diagnostic, not of the whole document."""
     text = '[\n  {\n    "filename": "a.py",\n    "code": "F401",\n    "location": {"row": 1, "column": 8},\n    "message": "one"\n  },\n  {\n    "filename": "b.py",\n    "code": "F402",\n    "location": {"row": 2, "column": 9},\n    "message": "two"\n  }\n]\n'
