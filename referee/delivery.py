@@ -3,6 +3,7 @@
 An arm sees a `Capture`, never the case: truth and question stay with the referee.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -82,6 +83,14 @@ class Delivery:
     """Why there is no text: the arm crashed, timed out, printed nothing. Such a delivery is scored, not dropped."""
     labels: Sequence[tuple[str, str]] = field(default=())
     """Names of what made it (profile, rung), sorted; for the receipt's subjects, never for a metric."""
+
+
+_PLACE = re.compile(r"(?<![\w./:~-])(?:(?:~[\w-]*)?/[^\s'\"]*/|[A-Za-z]:\\[^\s'\"]*\\|file:///?[^\s'\"]*/)")
+
+
+def placeless(text: str) -> str:
+    """`text` with the folders of absolute paths taken out: what a receipt quotes is the same on every machine."""
+    return _PLACE.sub("<folder>/", text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def decode(raw: bytes) -> str:

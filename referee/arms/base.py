@@ -4,8 +4,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from referee.delivery import Capture, Delivery
+from referee.delivery import Capture, Delivery, placeless
 from referee.tokens import Encoder
+
+ERROR_CHARACTERS = 300
 
 
 class Arm(Protocol):
@@ -57,4 +59,4 @@ class TextArm:
 
 def failed(error: str, seconds: float) -> Delivery:
     """The empty delivery of an arm that broke; it is scored like any other."""
-    return Delivery(text="", tokens=0, seconds=seconds, arm_error=error)
+    return Delivery(text="", tokens=0, seconds=seconds, arm_error=placeless(" ".join(error.split()))[:ERROR_CHARACTERS])

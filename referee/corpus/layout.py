@@ -208,7 +208,11 @@ def load_json(path: Path, problems: list[str], where: str) -> object:
         return dict(found)
 
     try:
-        return json.loads(path.read_bytes().decode("utf-8"), object_pairs_hook=pairs)
+        value: object = json.loads(path.read_bytes().decode("utf-8"), object_pairs_hook=pairs)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
+    except UnicodeEncodeError:
+        problems.append(f"{where}: holds half of a surrogate pair, which is no text")
     except FileNotFoundError:
         problems.append(f"{where}: missing file")
     except OSError as error:

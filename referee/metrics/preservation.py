@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import ctx
 from referee.cases import Case
-from referee.delivery import Capture, Delivery, WayBackError, one_channel
+from referee.delivery import Capture, Delivery, WayBackError, one_channel, placeless
 from referee.metrics.claims import judge_claims
 from referee.metrics.visible import Text, prepared, shows, visible
 from referee.tokens import Encoder
@@ -70,7 +70,11 @@ def preservation(
         frontier=round(oracle / delivery.tokens, 6) if delivery.tokens else None,
         small_output_overhead=max(0, delivery.tokens - raw_tokens) if raw_tokens <= inline_tokens else None,
         lost=tuple(item.identity for item in items if item not in addressable),
-        notes=(*claims.false_claims, *(f"undeclared: {name}" for name in claims.undeclared[:5]), *dead),
+        notes=(
+            *map(placeless, claims.false_claims),
+            *(f"undeclared: {name}" for name in claims.undeclared[:5]),
+            *map(placeless, dead),
+        ),
     )
 
 
@@ -90,7 +94,8 @@ def printed_addresses(delivery: Delivery) -> tuple[str, ...]:
         return tuple(a for a in delivery.addresses if re.fullmatch(delivery.address_pattern, a))
     if not delivery.address_pattern:
         return ()
-    return tuple(dict.fromkeys(re.findall(delivery.address_pattern, delivery.text)))
+    # Whole matches: a pattern may have groups of its own.
+    return tuple(dict.fromkeys(found[0] for found in re.finditer(delivery.address_pattern, delivery.text)))
 
 
 def fetch_all(capture: Capture, delivery: Delivery) -> tuple[list[str], list[str]]:

@@ -34,7 +34,8 @@ def load_table(path: Path) -> list[Row]:
     if path.name.endswith(".partial"):
         raise RefereeError(f"{path}: a partial table of an interrupted run; run again")
     try:
-        lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
+        # Bytes, not text: a carriage return inside a cell is a part of it.
+        lines = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
     except (OSError, UnicodeDecodeError) as error:
         raise RefereeError(f"{path}: {error}; the table lies beside its receipt") from None
     if not lines or tuple(lines[0]) != COLUMNS:

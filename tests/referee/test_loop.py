@@ -139,6 +139,7 @@ def test_a_row_survives_its_cells() -> None:
     for row in (
         ROW,
         replace(ROW, identity_recall_inline=None, frontier=None, small_output_overhead=0, arm_error="a, b\nc"),
+        replace(ROW, arm_error='quoted "x"\r\ny\rz'),
         replace(ROW, priced_cost=1 / 3, containment=-0.25, success=False),
     ):
         assert parse_cells(cells(row)) == row

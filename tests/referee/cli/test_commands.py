@@ -185,6 +185,27 @@ def test_protocol_check_says_whether_it_is_on_record(tmp_path: Path, capsys: pyt
     assert re.search(r"first held by commit [0-9a-f]{40}\n", capsys.readouterr().out)
 
 
+def test_addresses_and_errors_with_folders_in_them_do_not_reach_the_receipt(corpus: Path, tmp_path: Path) -> None:
+    """A tool that keeps its output under the user's home, and one that breaks with a path in its message."""
+    (tmp_path / "tee.toml").write_text(
+        'schema = "referee.arm/v1"\nname = "tee"\n'
+        'argv = ["sh", "-c", "echo kept: $HOME/logs/12.log"]\n'
+        "address_pattern = 'kept: (?P<id>/.+)'\n"
+        'resolver_argv = ["cat", "{address}"]\n'
+    )
+    (tmp_path / "gone.toml").write_text('schema = "referee.arm/v1"\nname = "gone"\nargv = ["/opt/nowhere/bin/tool"]\n')
+    done = referee("run", "--corpus", corpus, "--arm", "raw", "--arm", "tee.toml", "--arm", "gone.toml",
+                   "--reader", "follower", "--out", "out/receipt.json", "--json", cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["predicate"]["reproducible"]
+    assert "dead: kept: <folder>/12.log" in {note for row in found["failures"] for note in row["notes"]}
+    assert "unresolvable_address" in {reason["code"] for reason in found["decision"]["reasons"]}
+    table = (tmp_path / "out" / "cases.csv").read_text()
+    assert "tool: cannot be run (No such file or directory)" in table
+    assert "/opt/nowhere" not in table
+    assert dispatch(["verify", str(tmp_path / "out" / "receipt.json")]) == 0
+
+
 def test_an_interrupted_run_leaves_no_receipt_and_no_traceback(corpus: Path, tmp_path: Path) -> None:
     """S16.6, S17.1: SIGINT while an arm works, status 130."""
     program = f"import pathlib, time; pathlib.Path({str(tmp_path / 'begun')!r}).touch(); time.sleep(60)"

@@ -151,3 +151,9 @@ def test_a_corpus_without_cases_is_an_error(unfrozen: Path) -> None:
     case_folder(unfrozen).rmdir()
     with pytest.raises(CorpusError, match="no case"):
         load_corpus(unfrozen)
+
+
+def test_half_a_surrogate_pair_is_no_text(edit_case: Callable[..., Path]) -> None:
+    """JSON can spell it, nothing can write it; it would stop a run at its end."""
+    corpus = edit_case(truth={"decisive": ["\ud800"]})
+    assert problems_of(corpus) == ["pytest/two-failures/truth.json: holds half of a surrogate pair, which is no text"]

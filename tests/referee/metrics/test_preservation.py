@@ -300,6 +300,8 @@ def test_addresses_are_those_an_arm_lists_or_its_pattern_finds() -> None:
     assert printed_addresses(given) == ("kept:b", "kept:a")
     assert printed_addresses(replace(given, addresses=("kept:z", "run:abc"))) == ("kept:z",)
     assert printed_addresses(delivery("kept:b")) == ()
+    grouped = replace(given, address_pattern=r"(kept):(?P<id>[a-z])")
+    assert printed_addresses(grouped) == ("kept:b", "kept:a")
 
 
 # Visibility -----------------------------------------------------------------------------------------------------------

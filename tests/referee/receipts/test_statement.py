@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from referee.execute import Receipt, save
 from referee.receipts import statement as module
 from referee.receipts.schema import machine_problems, place_problems, shape_problems
 from referee.receipts.statement import check_out, write_receipt
-from referee.receipts.table import load_table, table_digest
+from referee.receipts.table import load_table, table_digest, table_text
+from tests.referee.builders import ROW
 
 
 @pytest.fixture
@@ -280,6 +282,13 @@ def test_the_table_survives_being_read_and_written(kept: Path) -> None:
     """Every cell parses back to the value it was written from."""
     rows = load_table(kept / "cases.csv")
     assert table_digest(rows) == f"sha256:{sha256((kept / 'cases.csv').read_bytes()).hexdigest()}"
+
+
+def test_a_cell_may_hold_anything(tmp_path: Path) -> None:
+    """Line ends of every kind, quotes, commas."""
+    rows = [replace(ROW, arm_error='a\r\nb\rc\nd "e", f')]
+    (tmp_path / "cases.csv").write_text(table_text(rows), newline="")
+    assert load_table(tmp_path / "cases.csv") == rows
 
 
 @pytest.mark.parametrize(("old", "new"), [("true", "yes"), ("answer,1,", "answer,one,")])
