@@ -119,10 +119,14 @@ class Address:
 
 def format_address(address: Address) -> str:
     """The one printed form; `parse_address` reads it back to the same value."""
-    base = address.base if " " not in address.base and "'" not in address.base else shlex.quote(address.base)
+    base = address.base
+    if address.scheme is Scheme.REPO and _UNQUOTED.search(base):
+        base = shlex.quote(base)
     return base if address.selector is None else f"{base} {address.selector}"
 
 
+_UNQUOTED = re.compile(r"[^\w@%+=:,./-]", re.ASCII)
+"""What a shell might read as something else than itself."""
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _DERIVED = re.compile(r"report\.[0-9]{1,4}")
 _RANGE = re.compile(r"([0-9]{1,15}):([0-9]{1,15})")
@@ -160,11 +164,9 @@ def _fail(part: str, column: int, what: str, example: str) -> AddressError:
 
 def _split(text: str) -> tuple[str, list[str], list[int]]:
     """The base and the selector's words with their columns; a base with blanks is quoted, or followed by a flag."""
-    if text[:1] in "'\"" and text:
-        end = text.find(text[0], 1)
-        if end < 0:
-            raise _fail(text, 1, "the quote is not closed", EXAMPLES["repo"])
-        base, rest, start = text[1:end], text[end + 1 :], end + 1
+    if text[:1] in ("'", '"'):
+        base, start = _quoted_base(text)
+        rest = text[start:]
     else:
         flag = re.search(r" --[a-z]", text)
         cut = flag.start() if flag else len(text)
@@ -182,6 +184,20 @@ def _split(text: str) -> tuple[str, list[str], list[int]]:
         columns.append((found if found >= 0 else position) + 1)
         position = (found if found >= 0 else position) + len(word)
     return base, words, columns
+
+
+def _quoted_base(text: str) -> tuple[str, int]:
+    """The shell word that `text` begins with, unquoted, and where it ends: quoted parts side by side are one word."""
+    base, at = "", 0
+    while at < len(text) and not text[at].isspace():
+        if text[at] in "'\"":
+            end = text.find(text[at], at + 1)
+            if end < 0:
+                raise _fail(text, 1, "the quote is not closed", EXAMPLES["repo"])
+            base, at = base + text[at + 1 : end], end + 1
+        else:
+            base, at = base + text[at], at + 1
+    return base, at
 
 
 def _base(text: str) -> Address:
