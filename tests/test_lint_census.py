@@ -6,7 +6,7 @@ row and an item are the same diagnostic where file, line, column, code and messa
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,10 @@ LOOSE_CODES = {"cargo", "rustc", "javac"}
 """Tools whose text prints a code for some diagnostics only, or another one than the channel."""
 
 
-def extract(case: Path) -> EvidenceGraph | None:
+def extract(case: Path, change: Callable[[bytes], bytes] = bytes) -> EvidenceGraph | None:
+    """The graph of a case, after `change` was made to its streams; None where the family declines."""
     meta = json.loads((case / "meta.json").read_text(encoding="utf-8"))
-    views = {name: StreamView(name, (case / f"{name}.txt").read_bytes()) for name in ("stdout", "stderr")}
+    views = {name: StreamView(name, change((case / f"{name}.txt").read_bytes())) for name in ("stdout", "stderr")}
     facts = CaptureFacts(argv=tuple(meta["argv"]), exit_code=meta["exit_code"], ended_by="exit")
     ctx = DigestContext(streams=views, manifest=facts)
     profile = LintProfile()
@@ -292,3 +293,21 @@ def test_every_capture_is_walked() -> None:
     assert len(RECORDED) > 120
     assert set(names(FORMS)) >= DECLINED | STOPPED | MISCOUNTED | MACHINE
     assert len(names(CORPUS)) >= 60
+
+
+CLOTHES: Mapping[str, Callable[[bytes], bytes]] = {
+    "line ends of another system": lambda raw: raw.replace(b"\n", b"\r\n"),
+    "a byte order mark": lambda raw: b"\xef\xbb\xbf" + raw if raw else raw,
+    "colour around every line": lambda raw: raw.replace(b"\n", b"\x1b[0m\x1b[K\n"),
+}
+
+
+@pytest.mark.parametrize("clothes", sorted(CLOTHES))
+@pytest.mark.parametrize("name", [name for name in names(FORMS) if name not in DECLINED])
+def test_what_a_shell_adds_changes_no_diagnostic(name: str, clothes: str) -> None:
+    """S19.1, S19.37: CRLF, a byte order mark, escapes."""
+    plain, dressed = extract(FORMS / name), extract(FORMS / name, CLOTHES[clothes])
+    assert plain is not None
+    assert dressed is not None
+    assert [item.identity for item in dressed.items] == [item.identity for item in plain.items]
+    assert dressed.coverage.complete == plain.coverage.complete

@@ -66,8 +66,12 @@ _PREFIXES = (
     re.compile(r"[A-Za-z][\w.-]* +\| "),
 )
 """What a runner puts before each line: image builds, CI logs, monorepo runners, container groups."""
+_CERTAIN = 2
+"""So many of them are nothing else, however few lines there are."""
+PREFIX_FROM_LINES = 3
+"""The others are a prefix where at least so many lines carry them."""
 PREFIX_LINES = 60
-"""So many lines of a stream's beginning are asked for a common prefix; fewer than three show none."""
+"""So many lines of a stream's beginning are asked for a common prefix."""
 _MAYBE_LOUD = re.compile(
     r"(?i)err|fatal|fail|panic|exception|critical|severe|abort|kill|fault|dumped|memory|denied|not found|no such|cannot"
     r"|can't|could|unable|refused|timed? ?out|unreach|undefined|unresolved|conflict|corrupt|invalid|unknown|traceback"
@@ -132,6 +136,8 @@ class StreamReader:
     def _limited(self, first: int, last: int | None) -> Iterator[tuple[int, str]]:
         for number, line in self._view.lines(first, last):
             line = line[:LINE_LIMIT]
+            if number == 1:
+                line = line.removeprefix("\ufeff")  # some shells begin a redirected file with a byte order mark
             if self._prefix is not None:
                 found = self._prefix.match(line)
                 line = line[found.end() :] if found else line
@@ -464,11 +470,9 @@ def _common_prefix(view: StreamView) -> "re.Pattern[str] | None":
     """The prefix that every line of a stream's beginning carries; None where there is none."""
     lines = [line[:400] for _, line in view.lines(1, PREFIX_LINES)]
     filled = [line for line in lines if line.strip()]
-    if len(filled) < 3:
-        return None
-    for prefix in _PREFIXES:
+    for prefix in _PREFIXES if len(filled) >= PREFIX_FROM_LINES else _PREFIXES[:_CERTAIN]:
         # A line that is empty but for its prefix has lost the blank at its end.
-        if all(prefix.match(f"{line} ") for line in filled):
+        if filled and all(prefix.match(f"{line} ") for line in filled):
             return prefix
     return None
 

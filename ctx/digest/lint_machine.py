@@ -20,8 +20,8 @@ from ctx.text import StreamView
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "note": "note", "none": "info"}
 _ESLINT_WORDS = {2: "error", 1: "warning"}
 _CLIMATE_WORDS = {"blocker": "error", "critical": "error", "major": "error", "minor": "warning", "info": "info"}
-_CHECKSTYLE = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?<checkstyle\b")
-_OPENING = re.compile(rb"\s*(?:>[^\n]*\n\s*|[A-Za-z][^\n]*\n){0,6}(?P<document>[\[{])")
+_CHECKSTYLE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<checkstyle\b")
+_OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:>[^\n]*\n\s*|[A-Za-z][^\n]*\n){0,6}(?P<document>[\[{])")
 """A document, below at most six lines of the program that started the tool."""
 HEADER_BYTES = 4096
 _NAMED = re.compile(r"\(([\w@/.-]+)\)$")
@@ -102,6 +102,7 @@ def _lines(view: StreamView) -> Reading | None:
     reading = Reading(stream=view.name, machine=True, lines=view.line_count)
     known = 0
     for number, line in view.lines():
+        line = line.removeprefix("\ufeff") if number == 1 else line
         if not line.startswith("{"):
             continue
         try:
@@ -124,7 +125,7 @@ def _checkstyle(view: StreamView) -> Reading | None:
     if b"<!" in view.screen:
         return None  # entities and document types have no place in it
     try:
-        root = ElementTree.fromstring(view.screen.decode("utf-8", "replace").lstrip())
+        root = ElementTree.fromstring(view.screen.decode("utf-8", "replace").lstrip("\ufeff \t\r\n"))
     except (ElementTree.ParseError, ValueError):
         return None
     reading = Reading(stream=view.name, machine=True, lines=view.line_count, understood=view.line_count)

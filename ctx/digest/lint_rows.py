@@ -120,7 +120,7 @@ _SYMBOL_TAIL = re.compile(r"(?P<message>.*) \((?P<symbol>[a-z][a-z0-9]*(?:-[a-z0
 _RULE_TAIL = re.compile(r"(?P<message>.*) \((?P<code>[\w/.-]+)\)")
 _PROJECT_TAIL = re.compile(r"(?P<message>.*?) \[(?P<project>[^\[\]]*\.\w*proj(?:::[^\[\]]*)?)\]")
 
-_CODE_MARKS = ('"', "; ", "/*", "= ", "`")
+_CODE_MARKS = ('"', "; ", "/*", "= ", "`", " | ", " # ", " // ")
 _CLOCK = re.compile(r"\W*\d{1,4}[-:/.]\d{2}[-:/.T]")
 _EXTENSION = re.compile(r"\.([A-Za-z_][\w+~-]{0,15})$")
 _CELL = re.compile(r":cell \d+$")
