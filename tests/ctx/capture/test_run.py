@@ -208,3 +208,29 @@ def test_closed_standard_streams_do_not_take_the_spool_for_one(shell: Shell) -> 
     assert done.stdout == b"5\n"
     assert shell.bytes_of("run:last#stdout") == b"out\n"
     assert shell.bytes_of("run:last#stderr") == b"err\n"
+
+
+def test_a_long_output_is_kept_whole(shell: Shell) -> None:
+    """Field case of the copy that was cut too: 200,000 lines are 200,000 lines, and any of them comes back."""
+    done = shell.ctx("run", "--", "seq", "-f", "row %06.0f value 7", "200000")
+    assert done.returncode == 0
+    stats = shell.stats()
+    assert (stats["complete"], stats["streams"]["stdout"]["lines"]) == (True, 200_000)
+    assert shell.ctx("get", "run:last#stdout", "--lines", "131072:131072").stdout == b"row 131072 value 7\n"
+    assert shell.ctx("search", "run:last", "row 131072", "-F").stdout.count(b"| row 131072 value 7") == 1
+
+
+def test_the_second_run_never_shows_the_error_of_the_first(shell: Shell) -> None:
+    """Field case of the stale result: same command, another text, another address; the newest is the last."""
+    script = shell.file("build", b"#!/bin/sh\ncat message; exit 1\n")
+    Path(script).chmod(0o755)
+    handles = []
+    for message in (b"ERROR src/keel.ts:4:9 Unknown unit 'fathom'\n", b"ERROR src/sail.ts:19:2 Unknown unit 'ell'\n"):
+        shell.file("message", message)
+        done = shell.ctx("run", "--", "./build")
+        assert (done.returncode, done.stdout) == (1, message)
+        handles.append(shell.stats()["handle"])
+    assert handles[0] != handles[1]
+    assert b"keel" in shell.bytes_of(f"run:{handles[0]}#stdout")
+    assert b"sail" in shell.bytes_of(f"run:{handles[1]}#stdout")
+    assert b"sail" in shell.bytes_of("run:last#stdout")
