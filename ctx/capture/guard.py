@@ -41,6 +41,7 @@ class Guard:
     def __init__(self, group: int) -> None:
         self._word: int | None = None
         self._pid = 0
+        _reap()
         try:
             ours, self._word = os.pipe()
             self._pid = os.fork()
@@ -58,9 +59,20 @@ class Guard:
             os.write(self._word, b".")
         os.close(self._word)
         self._word = None
-        if self._pid > 0:
-            with suppress(OSError):
-                os.waitpid(self._pid, 0)
+        # Nobody waits for it to end: that would cost every command a change of process.
+        _dismissed.append(self._pid)
+
+
+_dismissed: list[int] = []
+"""Guards that were sent home and not asked about yet; a process that runs many commands clears them one by one."""
+
+
+def _reap() -> None:
+    for pid in tuple(_dismissed):
+        with suppress(OSError):
+            if os.waitpid(pid, os.WNOHANG)[0] == 0:
+                continue
+        _dismissed.remove(pid)
 
 
 def _stand_guard(pipe: int, group: int) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ctx.capture import guard
 from ctx.capture.adopt import adopt_orphans
+from ctx.capture.run import run_command
 from ctx.capture.spool import Spool, SpoolState, has_others, open_spool, orphans, running
 from ctx.digest.base import CaptureFacts
 from ctx.policy.epoch import active_epoch
@@ -74,7 +76,8 @@ def test_killed_between_the_end_of_the_command_and_publication(shell: Shell) -> 
     )
     assert subprocess.run([sys.executable, "-c", script], cwd=shell.folder).returncode == -signal.SIGKILL
     store = Store(shell.store)
-    assert adopt_orphans(store, epoch=active_epoch(None), notice=lambda text: None) == 1
+    # Its guard, which has just been sent home, may hold the lock for a moment longer.
+    assert until(lambda: adopt_orphans(store, epoch=active_epoch(None), notice=store.notice) == 1)
     manifest = store.manifest("last")
     assert (manifest.complete, manifest.incomplete_reason) == (False, "killed")
     assert store.stream(manifest, "stdout") == b"all of it\n"
@@ -198,3 +201,21 @@ def test_a_capture_that_could_not_be_stored_is_stored_later_as_what_it_was(tmp_p
     assert adopt(store) == 1
     manifest = store.manifest("last")
     assert (manifest.exit_code, manifest.ended_by, manifest.complete) == (3, "exit", True)
+
+
+def test_a_guard_that_is_sent_home_ends_nothing_and_is_cleared(tmp_path: Path) -> None:
+    """S1.8: what a command leaves running on purpose goes on; no guard stays behind."""
+    for number in range(3):
+        captured = run_command(
+            ["sh", "-c", f"sleep 20 > /dev/null 2>&1 & echo $! > {tmp_path}/pid-{number}"],
+            store_root=tmp_path / "store",
+        )
+        assert captured.status == 0
+        captured.spool.remove()
+    time.sleep(0.2)
+    pids = [int((tmp_path / f"pid-{number}").read_text()) for number in range(3)]
+    assert all(is_alive(pid) for pid in pids)
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    guard._reap()
+    assert guard._dismissed == []
