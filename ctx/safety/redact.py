@@ -8,7 +8,7 @@ Patterns are linear: every repetition is bounded or over one character class tha
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import log2
 
@@ -68,27 +68,31 @@ _BARE = rf"((?i:{_NAME})[\"']?[ \t]{{0,2}}(?:=|:)[ \t]{{0,2}})([^\s\"'`,;&)(\[\]
 _OPTION = rf"(-[a-z-]{{0,24}}(?i:{_NAME})[ \t]+)([^\s\"'`,;&)(\[\]{{}}<>|-][^\s\"'`,;&)(\[\]{{}}<>|]{{5,1024}})"
 _USER_OPTION = r"((?:^|[ \t])(?:-u|--user|--proxy-user)[ \t=]+[^\s:\"'<>]{1,128}:)([^\s\"'<>]{4,256})"
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_KEY_BEGIN = re.compile(_BEGIN + r"[\"'`,;)\s\\nr]*$")
-_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_IN_LINE = re.compile(rf"({_BEGIN})((?:[A-Za-z0-9+/=]|\\[nr]){{16,16384}})")
+_KEY_BEGIN = _BEGIN + r"[\"'`,;)\s\\nr]*$"
+_KEY_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_IN_LINE = rf"({_BEGIN})((?:[A-Za-z0-9+/=]|\\[nr]){{16,16384}})"
 # What stands before a line of a key: indentation, a gutter, a mark of a diff or of an assertion, a quote.
-_KEY_BODY = re.compile(r"\s{0,64}(?:[|>+-] ?|E\s{1,16}[-+]?\s{0,4})?[\"'`]?([A-Za-z0-9+/=]{1,128})[\"'`,\\nr\s]{0,8}\Z")
-_KEY_HEADER = re.compile(r"\s{0,64}(?:[|>] ?)?(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash): .{0,200})?\s{0,16}\Z")
+_KEY_BODY = r"\s{0,64}(?:[|>+-] ?|E\s{1,16}[-+]?\s{0,4})?[\"'`]?([A-Za-z0-9+/=]{1,128})[\"'`,\\nr\s]{0,8}\Z"
+_KEY_HEADER = r"\s{0,64}(?:[|>] ?)?(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash): .{0,200})?\s{0,16}\Z"
 _KEY_COLUMNS = 24
 """The first line of a key's text has so many or more characters; code that only names the markers goes on otherwise."""
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = (
     r"(?i)^(?:x{3,}|\*{2,}|\.{3,}|-+|_+|none|null|nil|undefined|true|false|yes|no|empty|changeme|change-me|redacted|"
     r"your[-_ ].*|my[-_ ]?.*|example.*|sample.*|dummy.*|test|testing|foo.*|bar|baz|todo|placeholder|"
     r"<.*|\$.*|%.*|\{.*|@.*|string|str|bytes|int|bool|optional.*|required|any|invalid.*|missing|expired|unset|default)$"
 )
-_IDENTIFIER = re.compile(r"^[A-Za-z_$][A-Za-z_$]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z_$]*)*[;,]?$")
-_CODE = re.compile(
-    r"^[A-Za-z_][A-Za-z0-9_.]*[(\[]|^(?:os|process|env|self|this|config|settings|request|args|options)[.\[]"
-)
-_NUMBER = re.compile(r"^[-+]?[0-9]+(?:[.,][0-9]+)*(?:[eE][-+]?[0-9]+)?[a-z%]{0,3}$")
-_PATH = re.compile(r"^(?:~|\.{1,2})?/[\w./-]*$|^[\w-]+(?:/[\w.-]+)+\.\w{1,5}$")
-_HASH_ALGORITHM = re.compile(r"^(?:sha(?:1|256|384|512)|md5|blake\w*)[-:=]", re.IGNORECASE)
+_IDENTIFIER = r"^[A-Za-z_$][A-Za-z_$]*(?:(?:\.|->|::)[A-Za-z_$][A-Za-z_$]*)*[;,]?$"
+_CODE = r"^[A-Za-z_][A-Za-z0-9_.]*[(\[]|^(?:os|process|env|self|this|config|settings|request|args|options)[.\[]"
+_NUMBER = r"^[-+]?[0-9]+(?:[.,][0-9]+)*(?:[eE][-+]?[0-9]+)?[a-z%]{0,3}$"
+_PATH = r"^(?:~|\.{1,2})?/[\w./-]*$|^[\w-]+(?:/[\w.-]+)+\.\w{1,5}$"
+_HASH_ALGORITHM = r"(?i)^(?:sha(?:1|256|384|512)|md5|blake\w*)[-:=]"
+
+
+@cache
+def _compiled(source: str) -> "re.Pattern[str]":
+    """Most texts hold nothing that any of them is needed for."""
+    return re.compile(source)
 
 
 @lru_cache(maxsize=1)
@@ -164,7 +168,7 @@ class Redactor:
 
     def _key_blocks(self, text: str) -> str:
         """Private keys: their markers stay, their text goes, line for line."""
-        text = _KEY_IN_LINE.sub(lambda m: m[1] + self._mask("private-key", m[2]), text)
+        text = _compiled(_KEY_IN_LINE).sub(lambda m: m[1] + self._mask("private-key", m[2]), text)
         lines = text.split("\n")
         for place in _key_places(lines):
             lines[place] = self.key_line(lines[place])
@@ -193,22 +197,22 @@ def _key_places(lines: "list[str]") -> "list[int]":
     start = -1  # position after the begin marker
     for place, line in enumerate(lines):
         if "-----" in line:
-            if _KEY_BEGIN.search(line):
+            if _compiled(_KEY_BEGIN).search(line):
                 inside, start, first = True, place + 1, place + 1
                 continue
-            if _KEY_END.search(line):
+            if _compiled(_KEY_END).search(line):
                 if not inside:
                     found += _cut_key(lines, first, place)
                 inside, first = False, place + 1
                 continue
         if not inside:
             continue
-        body = _KEY_BODY.match(line)
+        body = _compiled(_KEY_BODY).match(line)
         if body is not None and ((found and found[-1] >= start) or len(body[1]) >= _KEY_COLUMNS):
             found.append(place)
             if len(body[1]) < _KEY_COLUMNS:  # all lines of a key but its last are of one, larger width
                 inside, first = False, place + 1
-        elif not _KEY_HEADER.match(line):
+        elif not _compiled(_KEY_HEADER).match(line):
             inside = False
     return found
 
@@ -217,7 +221,7 @@ def _cut_key(lines: "list[str]", first: int, end: int) -> "list[int]":
     """Lines of key text right above an end marker whose begin marker is not there."""
     place = end
     while place > first:
-        body = _KEY_BODY.match(lines[place - 1])
+        body = _compiled(_KEY_BODY).match(lines[place - 1])
         if body is None or (len(body[1]) < _KEY_COLUMNS and place < end):
             break
         place -= 1
@@ -230,11 +234,13 @@ def is_literal_secret(value: str, *, least: int) -> bool:
     core = value.strip("\"'`")
     if len(core) < least or core.startswith("<redacted:"):
         return False
-    if _PLACEHOLDER.match(core) or _NUMBER.match(core) or _CODE.match(core) or _HASH_ALGORITHM.match(core):
+    if any(_compiled(form).match(core) for form in (_PLACEHOLDER, _NUMBER, _CODE, _HASH_ALGORITHM)):
         return False
-    if least > 1 and ((_IDENTIFIER.match(core) and not _mixed_letters(core)) or _PATH.match(core)):
+    if least == 1:
+        return True
+    if (_compiled(_IDENTIFIER).match(core) and not _mixed_letters(core)) or _compiled(_PATH).match(core):
         return False
-    return least == 1 or entropy(core) * len(core) >= 18
+    return entropy(core) * len(core) >= 18
 
 
 def _mixed_letters(word: str) -> bool:
