@@ -347,8 +347,8 @@ class StreamReader:
             self.reading.because(CoverageReason.EARLY_STOP)
             if line.startswith("fatal error: "):
                 # clang counts this line among its errors.
-                head = Head(word="fatal error", message=line.removeprefix("fatal error: ").rstrip(), dialect="cc")
-                self._add(Finding(head=head, line=number, first=number, last=number))
+                fatal = Head(word="fatal error", message=line.removeprefix("fatal error: ").rstrip(), dialect="cc")
+                self._add(Finding(head=fatal, line=number, first=number, last=number))
             return True
         required = _REQUIRED.fullmatch(line) if "required " in line else None
         if required is not None:
