@@ -5,8 +5,8 @@
 Each environment holds pytest with pytest-xdist, pytest-timeout and pytest-rerunfailures (p9: also pytest-cov,
 pytest-reportlog and pytest-json-report; p7: pytest-subtests). Five more hold pytest and one plugin that prints the
 report in its own manner: `sugar`, `rich`, `instafail`, `emoji` and `tldr`. The truth comes from a recording plugin that
-hears the runner's own report objects; it never reads the text. The only edit of a capture is that the paths of the scratch
-folder, of the environment and of the interpreter and the names of the machine are replaced by neutral ones.
+hears the runner's own report objects; it never reads the text. The only edit of a capture is that the paths of the
+scratch folder, of the environment and of the interpreter and the names of the machine are replaced by neutral ones.
 
 A case folder holds `stdout.txt`, `stderr.txt`, `meta.json` (argv, exit_code, tool, tool_version, origin, suite) and
 `truth.json`: `failing` (id, phase, and where known the exception's class and the place of the raise), `counts` by
