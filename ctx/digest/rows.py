@@ -152,14 +152,19 @@ def identity_text(item: EvidenceItem, *, drop: str = "", counted: bool = True) -
     subtest = item.fields.get("subtest")
     if subtest:
         marks.append(f"subtest {subtest}")
-    members = item.fields.get("member_count", 1)
-    if counted and isinstance(members, int) and members > 1:
-        marks.append(f"printed {members} times")
+    if counted and member_count(item) > 1:
+        marks.append(f"printed {member_count(item)} times")
     if escaped:
         marks.append("escaped")
     if item.fields.get("cut"):
         marks.append("cut by the tool")
     return text + "".join(f" ({mark})" for mark in marks)
+
+
+def member_count(item: EvidenceItem) -> int:
+    """How many printed things an item stands for: repeats of a diagnostic, tests of a group, lines of a shape."""
+    count = item.fields.get("member_count", 1)
+    return count if isinstance(count, int) else 1
 
 
 def location_text(item: EvidenceItem) -> str:
@@ -206,8 +211,7 @@ def places_rows(items: Sequence[EvidenceItem], said: str) -> list[str]:
     """Diagnostics that say the same: the message once, then their places, twenty in a row."""
     places = []
     for item in items:
-        members = item.fields.get("member_count", 1)
-        repeated = f" (printed {members} times)" if isinstance(members, int) and members > 1 else ""
+        repeated = f" (printed {member_count(item)} times)" if member_count(item) > 1 else ""
         # What a summary says of one place alone (where a macro was expanded) is a part of which finding it is.
         own = "" if isinstance(item.summary, Missing) else f" ({item.summary})"
         places.append(str(item.location) + own + repeated)
