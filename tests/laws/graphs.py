@@ -213,7 +213,7 @@ def texts(limit: int = 200) -> st.SearchStrategy[str]:
             "failing: 0 failing tests",
             "omitted: nothing",
             "PARTIAL: location",
-            "| … 9 lines omitted (run:3fa4b1c09d27#stdout --lines 1:9)",
+            "| … 9 lines omitted (run:0c5e77a1b2d4#stdout --lines 1:9)",
             "E   assert 1 == 2",
             "界" * 400,
             "x" * 400,
