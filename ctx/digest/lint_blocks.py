@@ -19,7 +19,7 @@ from itertools import chain, pairwise
 from ctx.digest.lint_model import LINE_LIMIT, REMARKS, Finding, Head, Reading, Total
 from ctx.digest.lint_rows import names_a_file, parse_row, split_code
 from ctx.digest.lint_totals import is_chrome, parse_total
-from ctx.digest.textprof import is_standing
+from ctx.digest.telling_lines import is_standing
 from ctx.evidence import CoverageReason, Severity
 from ctx.text import StreamView
 

@@ -38,8 +38,8 @@ from ctx.digest.lint_model import (
     Reading,
     Total,
 )
-from ctx.digest.pytest_verdict import find_gap
 from ctx.digest.rows import plural
+from ctx.digest.telling_lines import find_gap
 from ctx.evidence import (
     SEVERITY_RANK,
     Coverage,

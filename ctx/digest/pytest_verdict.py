@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ctx.digest.base import CaptureFacts
 from ctx.digest.pytest_census import SessionFacts
-from ctx.digest.pytest_sections import Mark, line_text
+from ctx.digest.pytest_sections import Mark
 from ctx.digest.pytest_startup import Trouble
 from ctx.evidence import Coverage, CoverageReason, Outcome, Precision
 
@@ -14,13 +14,6 @@ INTERRUPTED, INTERNAL, USAGE, NO_TESTS = 2, 3, 4, 5
 """Exit statuses of pytest besides 0 and 1."""
 _TIMED_OUT = 124
 _HALT = re.compile(r"stopping after|Interrupted: stopping|maxfail")
-_GAP_WORDS = (b"runcated", b"mitted", b"lided", b"more lines", b"lines skipped", b"TRUNCATED", b"OMITTED")
-_GAP_LINE = re.compile(
-    rb"(?:[\[<({*~]|\.\.\.|\xe2\x80\xa6|-{2,3}[ \[])[^\n]{0,80}"
-    rb"(?:[Tt]runcated|[Oo]mitted|[Ee]lided|more lines|lines skipped|TRUNCATED|OMITTED)"
-    rb"[^\n]{0,80}(?:[\])>}*~-]|\.\.\.|\xe2\x80\xa6)\s*"
-)
-_MARK_SEARCH_BYTES = 4 << 20
 
 
 @dataclass(slots=True)
@@ -97,25 +90,6 @@ def judge(witnesses: Witnesses, total_lines: int) -> Verdict:
         segments=parts if len(parts) > 1 else (),
         disagreement=disagreement,
     )
-
-
-def find_gap(data: bytes) -> int | None:
-    """Offset of a line by which somebody says that text was left out; sought in the sizes that hosts hand on."""
-    if len(data) > _MARK_SEARCH_BYTES:
-        return None
-    found = [at for word in _GAP_WORDS if (at := _gap_with(data, word)) is not None]
-    return min(found) if found else None
-
-
-def _gap_with(data: bytes, word: bytes) -> int | None:
-    at = data.find(word)
-    while at >= 0:
-        start = data.rfind(b"\n", max(at - 200, 0), at) + 1
-        line = line_text(data, start)
-        if len(line) < 200 and _GAP_LINE.fullmatch(line) and b"Full output truncated" not in line:
-            return start
-        at = data.find(word, at + len(word))
-    return None
 
 
 def _outcome(witnesses: Witnesses) -> tuple[Outcome, str]:

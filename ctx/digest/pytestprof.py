@@ -41,7 +41,8 @@ from ctx.digest.pytest_startup import (
     internal_error,
     startup_troubles,
 )
-from ctx.digest.pytest_verdict import NO_TESTS, USAGE, Verdict, Witnesses, find_gap, judge
+from ctx.digest.pytest_verdict import NO_TESTS, USAGE, Verdict, Witnesses, judge
+from ctx.digest.telling_lines import find_gap
 from ctx.evidence import (
     EvidenceGraph,
     EvidenceItem,

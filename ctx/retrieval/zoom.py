@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ctx.digest.base import Span, span_token
 from ctx.digest.rows import number, plural
-from ctx.digest.textprof import is_standing
+from ctx.digest.telling_lines import is_standing
 from ctx.retrieval.guard import guarded
 from ctx.retrieval.region import Region
 from ctx.retrieval.reply import Reply

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctx.api import digest_output
-from ctx.digest import textprof
-from ctx.digest.textprof import Survey, is_standing, standing_lines
+from ctx.digest import telling_lines
+from ctx.digest.telling_lines import is_standing, standing_lines
+from ctx.digest.textprof import Survey
 from ctx.evidence import EvidenceGraph, ItemKind, Outcome
 from ctx.text import StreamView
 
@@ -180,12 +181,12 @@ def test_both_engines_find_the_same_lines(lines: list[str]) -> None:
     """A stream over 1 MiB is searched by a vectorised engine; it names the same lines."""
     view = StreamView("stdout", "".join(line + "\n" for line in lines).encode())
     searched = list(standing_lines(view))
-    limit = textprof._VECTOR_FROM_BYTES
-    textprof._VECTOR_FROM_BYTES = -1
+    limit = telling_lines._VECTOR_FROM_BYTES
+    telling_lines._VECTOR_FROM_BYTES = -1
     try:
         assert list(standing_lines(view)) == searched
     finally:
-        textprof._VECTOR_FROM_BYTES = limit
+        telling_lines._VECTOR_FROM_BYTES = limit
 
 
 def test_every_standing_line_is_named_stored_or_folded() -> None:
