@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ctx.digest.base import SUMMARY_COLUMNS, DigestContext
-from ctx.digest.pytest_census import Finding, SessionFacts
+from ctx.digest.pytest_facts import Finding, SessionFacts
 from ctx.digest.pytest_places import Places
 from ctx.digest.pytest_rows import Row, Started, decode, file_of
 from ctx.digest.pytest_sections import line_text

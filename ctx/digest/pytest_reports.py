@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from ctx.digest.base import DigestContext
 from ctx.digest.pytest_blocks import Candidate, read_block, split_class, test_frame
-from ctx.digest.pytest_census import Finding
+from ctx.digest.pytest_facts import Finding
 from ctx.digest.pytest_items import ItemBuilder
 from ctx.digest.pytest_rows import Row
 from ctx.evidence import Coverage, CoverageReason, EvidenceGraph, ItemKind, Outcome, Precision, Severity

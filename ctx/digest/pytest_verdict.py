@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ctx.digest.base import CaptureFacts
-from ctx.digest.pytest_census import SessionFacts
+from ctx.digest.pytest_facts import SessionFacts
 from ctx.digest.pytest_sections import Mark
 from ctx.digest.pytest_startup import Trouble
 from ctx.evidence import Coverage, CoverageReason, Outcome, Precision

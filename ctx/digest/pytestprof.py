@@ -29,7 +29,8 @@ import re
 from collections.abc import Sequence
 
 from ctx.digest.base import DigestContext, Profile
-from ctx.digest.pytest_census import SessionFacts, read_session
+from ctx.digest.pytest_census import read_session
+from ctx.digest.pytest_facts import SessionFacts
 from ctx.digest.pytest_items import ItemBuilder, add_running, add_session
 from ctx.digest.pytest_reports import read_report, report_shape
 from ctx.digest.pytest_rows import listed_tests, warning_groups
