@@ -4,8 +4,10 @@
 """
 
 import gc
+import os
 import sys
-from typing import cast
+from contextlib import suppress
+from typing import NoReturn, cast
 
 from ctx.cli.edge import CLOSED_PIPE_STATUS, guarded, standard_streams
 
@@ -19,7 +21,23 @@ def main() -> None:
     """Entry of the console script `ctx`."""
     standard_streams()
     gc.set_threshold(COLLECT_FROM_OBJECTS, 20, 20)
-    sys.exit(dispatch(sys.argv[1:]))
+    words = sys.argv[1:]
+    status = dispatch(words)
+    if words[:1] == ["run"]:
+        _leave(status)
+    gc.freeze()  # on the way out, the interpreter would look for cycles in all that was loaded
+    sys.exit(status)
+
+
+def _leave(status: int) -> NoReturn:
+    """End without taking the interpreter down, which takes a tenth of what `ctx run` adds to a command.
+
+    Every file of ours is closed by whoever wrote it; only the standard streams hold something back.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
 
 
 def dispatch(words: list[str]) -> int:
